@@ -9,7 +9,7 @@ use crate::spec::plan::{
 pub use crate::base::check::Check;
 pub use crate::base::json::json_bytes;
 pub use crate::base::{canonical, const_text, entity, frozen, invisible, json, printable, sha256, truncate};
-pub use crate::schema::shape::belong::complete_all;
+pub use crate::schema::shape::closed_variants::complete_all;
 pub use crate::schema::shape::coercion::{coerce_arguments, with_valid_values};
 pub use crate::schema::shape::decode::borrowed::{BorrowedValue, Entries, entry};
 pub use crate::schema::shape::decode::check::fits;
@@ -42,7 +42,7 @@ pub mod pointer {
 
 /// Relative paths that stay within their base directory.
 pub mod below {
-    pub use crate::schema::shape::below::{LEADS_OUT, REFUSED, begins_elsewhere, climbs, fault};
+    pub use crate::schema::shape::relative_path::{LEADS_OUT, REFUSED, begins_elsewhere, climbs, fault};
 }
 
 /// The hosts that tools may contact.

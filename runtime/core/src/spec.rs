@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::base::frozen::{List, Text};
 use crate::schema::dialect::JSON_SCHEMA;
-use crate::schema::shape::belong::with_what_belongs;
+use crate::schema::shape::closed_variants::with_complete_variants;
 use crate::schema::shape::decode::{decode, fits};
 use crate::schema::shape::{Def, Kind, Schema, Shape, Slim, resolved};
 
@@ -296,10 +296,10 @@ impl ToolSpec {
 
 /// Adds to closed alternatives the fields that are declared next to them, in the arguments and the result.
 pub fn complete(spec: &mut ToolSpec) {
-    if let Some(input) = with_what_belongs(&spec.input, &spec.defs) {
+    if let Some(input) = with_complete_variants(&spec.input, &spec.defs) {
         spec.input = input.into();
     }
-    let output = spec.output.as_ref().and_then(|output| with_what_belongs(output, &spec.defs));
+    let output = spec.output.as_ref().and_then(|output| with_complete_variants(output, &spec.defs));
     if let Some(output) = output {
         spec.output = Some(output.into());
     }

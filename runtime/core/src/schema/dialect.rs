@@ -2,7 +2,7 @@
 //!
 //! The rows are data: when a rule changes, a row changes. They are based on the providers' documentation, the source
 //! of their SDKs, and reports of rejected requests. Each row names its sources and the day they were checked. If the
-//! sources leave a question open, the row has the conservative answer, and its sources say so.
+//! sources leave a question open, the row makes the conservative choice, and a comment in its sources notes that.
 
 mod anthropic;
 mod bedrock;
@@ -45,7 +45,7 @@ pub struct Dialect {
     pub tool_names: KeyRule,
     /// Maximum length of a tool's description, in characters; `None` if no limit is known.
     pub tool_description_length: Option<usize>,
-    /// The allowed keys of objects. A field with another key is renamed to an allowed one.
+    /// The allowed keys of objects. A field with another key is renamed to an allowed key.
     pub keys: KeyRule,
     /// The accepted keywords, in addition to those that every dialect accepts (`type`, `description`, `properties`,
     /// `required`, `items`, `enum` of strings, `anyOf`). Other keywords move into descriptions.
@@ -54,7 +54,7 @@ pub struct Dialect {
     pub formats: Option<&'static [&'static str]>,
     /// The regular expressions that `pattern` accepts, if the dialect has the keyword.
     pub patterns: Patterns,
-    /// The engine that compiles them. If that is uncertain, one that accepts less.
+    /// The engine that compiles them. If the engine is unknown, an engine that accepts less.
     pub engine: Engine,
     /// Maximum value of `minItems`; `None` if there is no maximum.
     pub min_items: Option<u64>,
@@ -89,7 +89,7 @@ pub struct Dialect {
     /// Whether the provider enforces the schema (strict mode). If the API has a flag for it, requests set the flag.
     pub strict: bool,
     /// The dialect to use instead for a tool of the same request, if this dialect rejects the tool or its limits are
-    /// exhausted; `None` if all tools of a request use this one.
+    /// exhausted; `None` if all tools of a request use this dialect.
     pub fallback: Option<&'static Dialect>,
     /// The size limits of one schema.
     pub limits: SchemaLimits,
@@ -267,8 +267,9 @@ impl Dialect {
     /// Whether every value is written unchanged, so that decoding has nothing to convert back.
     #[must_use]
     pub(crate) fn is_plain(&self) -> bool {
-        let forms = self.optional_fields && self.empty_objects && self.open_objects && self.untyped;
-        forms && self.recursion && self.accepts("$ref") && self.accepts("allOf")
+        let has_plain_values =
+            self.optional_fields && self.empty_objects && self.open_objects && self.untyped;
+        has_plain_values && self.recursion && self.accepts("$ref") && self.accepts("allOf")
     }
 
     /// Whether a keyword is accepted.
@@ -288,20 +289,23 @@ impl Patterns {
     /// Whether a regular expression is accepted.
     #[must_use]
     pub fn accepts(self, pattern: &str) -> bool {
-        let regular = || {
+        let is_regular = || {
             let mut escaped = false;
             !["(?=", "(?!", "(?<=", "(?<!"].iter().any(|group| pattern.contains(group))
                 && !pattern.chars().any(|c| {
-                    let refers_back = escaped && matches!(c, '1'..='9' | 'k' | 'b' | 'B');
+                    let is_unsupported = escaped && matches!(c, '1'..='9' | 'k' | 'b' | 'B');
                     escaped = c == '\\' && !escaped;
-                    refers_back
+                    is_unsupported
                 })
         };
         match self {
             Patterns::All => true,
-            Patterns::Regular => regular(),
+            Patterns::Regular => is_regular(),
             Patterns::Anchored => {
-                regular() && pattern.starts_with('^') && pattern.ends_with('$') && !pattern.ends_with("\\$")
+                is_regular()
+                    && pattern.starts_with('^')
+                    && pattern.ends_with('$')
+                    && !pattern.ends_with("\\$")
             }
         }
     }
@@ -321,13 +325,13 @@ impl KeyRule {
         }
         let mut index = 0;
         while index < bytes.len() {
-            let mut allowed = bytes[index].is_ascii_alphanumeric();
-            let mut other = 0;
-            while !allowed && other < also.len() {
-                allowed |= also[other] == bytes[index];
-                other += 1;
+            let mut is_allowed = bytes[index].is_ascii_alphanumeric();
+            let mut also_index = 0;
+            while !is_allowed && also_index < also.len() {
+                is_allowed |= also[also_index] == bytes[index];
+                also_index += 1;
             }
-            if !allowed {
+            if !is_allowed {
                 return false;
             }
             index += 1;

@@ -8,21 +8,20 @@
 //! # Two forms of one value
 //!
 //! [`Schema`] is a shape either as a [`Schema::Tree`] or as its canonical JSON Schema text, which is parsed on first
-//! use. Generated code contains the text: it is easier to review, and it costs the compiler a hundredth of the same
-//! tree as a nested constant (measured: rustc needs 16 s and 1 GB for 63,000 nodes as nested literals). Both forms
-//! are equal by `PartialEq` if their trees are.
+//! use. Generated code contains the text: it is easier to review, and costs the compiler a hundredth of the same tree
+//! as a nested constant (measured: rustc needs 16 s and 1 GB for 63,000 nodes as nested literals). Two schemas are
+//! equal by `PartialEq` if their trees are equal.
 
-pub(crate) mod belong;
-pub(crate) mod below;
 mod children;
 mod choices;
+pub(crate) mod closed_variants;
 mod codec;
 pub(crate) mod coercion;
 mod condition_messages;
 pub mod cycles;
 pub mod decode;
 mod disjoint;
-mod listed;
+mod enum_values;
 pub(crate) mod literal;
 pub(crate) mod never;
 mod number;
@@ -31,6 +30,7 @@ pub(crate) mod pointer;
 pub(crate) mod prose;
 pub mod read;
 mod relations;
+pub(crate) mod relative_path;
 pub mod render;
 pub(crate) mod rules;
 pub(crate) mod schema;
@@ -109,7 +109,7 @@ impl Shape {
         Shape { kind, ..Shape::ANY }
     }
 
-    /// Takes over the annotations of another shape that this one lacks.
+    /// Copies the annotations that this shape lacks from another shape.
     fn adopt(&mut self, other: &Shape) {
         if self.description.is_empty() {
             self.description = other.description.clone();
@@ -182,8 +182,8 @@ pub struct UnionRules {
 pub enum UnionMode {
     /// At least one (`anyOf`).
     Any,
-    /// Exactly one (`oneOf`). A value that matches several is accepted nevertheless: documents use `oneOf` for
-    /// variants that overlap, such as a date and a time, or an integer and a number.
+    /// Exactly one (`oneOf`). A value that matches several variants is accepted nevertheless: documents use `oneOf`
+    /// for overlapping variants, such as a date and a time, or an integer and a number.
     One,
 }
 

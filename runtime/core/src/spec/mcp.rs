@@ -19,7 +19,7 @@ use crate::base::frozen::{Frozen, Text};
 use crate::base::json::{json_bytes, type_name};
 use crate::base::printable::printable;
 use crate::base::truncate::cut;
-use crate::schema::shape::belong::complete_all;
+use crate::schema::shape::closed_variants::complete_all;
 use crate::schema::shape::read::{ReadProblem, ReadProblemKind};
 use crate::schema::shape::spread::spread;
 use crate::schema::shape::{Def, Extra, Kind, ObjectRules, Shape, cycles};

@@ -468,7 +468,10 @@ mod tests {
         };
         let (text, tree) = (spec(&as_text), spec(&as_tree));
         let index = SearchIndex::new([(&text, "")]);
-        assert!(text.input.unread().is_some() && text.defs.iter().all(|def| def.schema.unread().is_some()));
+        assert!(
+            text.input.unparsed_text().is_some()
+                && text.defs.iter().all(|def| def.schema.unparsed_text().is_some())
+        );
         assert_eq!(index, SearchIndex::new([(&tree, "")]));
         for word in ["cat", "small", "name", "kind", "only", "one"] {
             assert_eq!(index.search(word, 1, |_| true), [0], "{word}");

@@ -12,7 +12,9 @@ use crate::base::json::json_bytes;
 use crate::base::truncate::{before_next, cut_at_sentence};
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::render::{Loss, Refusal, Rendered, render_input};
-use crate::schema::shape::slim::{self, DescriptionLimit, Opened, Places, Slim, Slimmed, Trim, TrimKind};
+use crate::schema::shape::slim::{
+    self, DescriptionLimit, Expansion, ExpansionOrder, Slim, Slimmed, Trim, TrimKind,
+};
 use crate::schema::shape::{Access, Def, Shape, object_in, prose};
 
 /// Length of descriptions inside arguments at which the number of nested parts is chosen, in characters. If there is
@@ -124,12 +126,12 @@ impl<'a> Forms<'a> {
         if let Some(rendered) = self.largest_fitting(dialect, limit) {
             return Ok((rendered, Some(bytes)));
         }
-        let parts = Places::of(&spec.input, &spec.defs);
-        let smallest = Slim { optional: Some(List::EMPTY), ..self.without_descriptions() };
-        let mut rendered = self.form(smallest, &parts, 0).render_with_report(dialect)?;
-        let what = format!("{} bytes are still more than the ceiling of {ceiling}", rendered.bytes());
-        rendered.trims.push(Trim { pointer: String::new(), lever: TrimKind::Ceiling, what });
-        Ok((rendered, Some(bytes)))
+        let order = ExpansionOrder::of(&spec.input, &spec.defs);
+        let smallest = Slim { optional: Some(List::EMPTY), ..self.without_texts() };
+        let mut message = self.form(smallest, &order, 0).told(dialect)?;
+        let what = format!("{} bytes are still more than the ceiling of {ceiling}", message.bytes());
+        message.trims.push(Trim { pointer: String::new(), lever: TrimKind::Ceiling, what });
+        Ok((message, Some(bytes)))
     }
 
     /// Renders the largest form that fits. It has as many nested parts as fit with short descriptions, and then as
@@ -137,25 +139,20 @@ impl<'a> Forms<'a> {
     /// starting with the last.
     ///
     /// A form that the dialect rejects does not fit; the next form is simpler.
-    fn largest_fitting(&self, dialect: &Dialect, limit: usize) -> Option<ToolSchema<'a>> {
-        let spec = self.full.spec;
-        let parts = Places::of(&spec.input, &spec.defs);
-        let render_if_fits = |slim: Slim, count: usize| {
-            self.form(slim, &parts, count)
-                .render_with_report(dialect)
-                .ok()
-                .filter(|rendered| rendered.bytes() <= limit)
+    fn smaller(&self, dialect: &Dialect, room: usize) -> Option<ToolSchema<'a>> {
+        let spec = self.whole.spec;
+        let order = ExpansionOrder::of(&spec.input, &spec.defs);
+        let fits = |slim: Slim, count: usize| {
+            self.form(slim, &order, count).told(dialect).ok().filter(|message| message.bytes() <= room)
         };
-        let (long, short) = lengths();
-        let with_length = |lengths: &[usize], index: usize, count| {
-            render_if_fits(self.with_description_length(*lengths.get(index)?), count)
-        };
-        let part_count = parts.len();
-        if let Some((omitted, rendered)) = first_result(part_count + 1, |omitted| {
-            render_if_fits(self.with_description_length(SHORT_DESCRIPTION), part_count - omitted)
-        }) {
-            let longer = first_result(long.len(), |index| with_length(&long, index, part_count - omitted));
-            return Some(longer.map_or(rendered, |(_, rendered)| rendered));
+        let (long, brief) = lengths();
+        let of_length = |lengths: &[usize], at: usize, count| fits(self.shortened(*lengths.get(at)?), count);
+        let all = order.len();
+        if let Some((closed, message)) =
+            first_that(all + 1, |closed| fits(self.shortened(SHORT), all - closed))
+        {
+            let richer = first_that(long.len(), |at| of_length(&long, at, all - closed));
+            return Some(richer.map_or(message, |(_, message)| message));
         }
         let names = self.optional();
         let with_fewer_arguments = |dropped: usize| {
@@ -187,11 +184,11 @@ impl<'a> Forms<'a> {
     }
 
     /// Returns the form with other reductions, and this number of nested parts.
-    fn form(&self, slim: Slim, parts: &Places, count: usize) -> Form<'a> {
-        let Form { spec, has_report, .. } = self.full;
-        let opened = Some(Opened { places: parts, count });
-        let slimmed = slim::slim_to(&spec.input, &spec.defs, &slim, opened, has_report);
-        Form { spec, slim: Cow::Owned(slim), has_report, slimmed: OnceCell::from(Some(slimmed)) }
+    fn form(&self, slim: Slim, order: &ExpansionOrder, count: usize) -> Form<'a> {
+        let Form { spec, tells, .. } = self.whole;
+        let expansion = Some(Expansion { order, count });
+        let slimmed = slim::slim_to(&spec.input, &spec.defs, &slim, expansion, tells);
+        Form { spec, slim: Cow::Owned(slim), tells, slimmed: OnceCell::from(Some(slimmed)) }
     }
 }
 

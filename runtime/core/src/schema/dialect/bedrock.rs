@@ -28,7 +28,7 @@ pub const BEDROCK_STRICT: Dialect = Dialect {
         "botocore 1.44.5, bedrock-runtime service-2.json, ToolSpecification",
         // No limits on numbers, `minItems` at most 1, no `maxItems`, patterns without lookaround and back references.
         "pydantic-ai 2.68.0, providers/bedrock.py",
-        // The rest: like Anthropic's strict mode, the most restrictive of the models that have one.
+        // Other rules: those of Anthropic's strict mode, the most restrictive among the models with a strict mode.
         "anthropic-sdk-python 2.12.0, lib/_parse/_transform.py",
     ],
     keywords: &["$ref", "additionalProperties", "const", "enum", "format", "minItems", "pattern"],

@@ -25,7 +25,7 @@ pub const COHERE_STRICT: Dialect = Dialect {
         "https://docs.cohere.com/v2/docs/structured-outputs",
         // The formats of strings, patterns, `enum` and nested objects; no limits on numbers and lengths. All tools of
         // a request together have at most 200 fields. Every field is required in this dialect, and `null` means that
-        // it is absent.
+        // the field is absent.
         "https://docs.cohere.com/v2/docs/tool-use-parameter-types",
     ],
     tool_description_length: None,

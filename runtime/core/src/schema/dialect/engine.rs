@@ -21,8 +21,8 @@ pub enum Engine {
     Re2,
 }
 
-/// Maximum number of repetitions that RE2 accepts, nested ones multiplied.
-const MOST_IN_RE2: u64 = 1_000;
+/// Maximum number of repetitions that RE2 accepts, as the product of nested repetitions.
+const MAX_RE2_REPETITIONS: u64 = 1_000;
 
 impl Dialect {
     /// Returns a regular expression of ECMA-262 in the syntax of the dialect's engine; `None` if the engine has no
@@ -38,13 +38,13 @@ impl Dialect {
         let mut writer = Writer {
             engine: self.engine,
             // Grammar compilers accept less than engines.
-            names: self.engine == Engine::Python || self.patterns == Patterns::All,
-            properties: self.patterns == Patterns::All,
+            allows_names: self.engine == Engine::Python || self.patterns == Patterns::All,
+            allows_properties: self.patterns == Patterns::All,
             out: String::new(),
-            names_written: BTreeSet::new(),
-            closed: BTreeSet::new(),
+            used_names: BTreeSet::new(),
+            closed_groups: BTreeSet::new(),
         };
-        writer.node(&Syntax::of(pattern)?.root, 1)?;
+        writer.write_node(&Syntax::of(pattern)?.root, 1)?;
         Some(if writer.out == pattern { Cow::Borrowed(pattern) } else { Cow::Owned(writer.out) })
     }
 }
@@ -53,21 +53,21 @@ impl Dialect {
 struct Writer {
     engine: Engine,
     /// Whether groups may have names.
-    names: bool,
+    allows_names: bool,
     /// Whether Unicode properties may be used, if the engine has them.
-    properties: bool,
+    allows_properties: bool,
     out: String,
-    names_written: BTreeSet<String>,
+    used_names: BTreeSet<String>,
     /// The groups that are closed.
-    closed: BTreeSet<usize>,
+    closed_groups: BTreeSet<usize>,
 }
 
 impl Writer {
-    /// Writes a node. `rounds` is how many times the repetitions around it repeat it.
-    fn node(&mut self, node: &Node, rounds: u64) -> Option<()> {
+    /// Writes a node. `repetitions` is the product of the enclosing repetitions.
+    fn write_node(&mut self, node: &Node, repetitions: u64) -> Option<()> {
         match node {
-            Node::Set(set) => self.set(set)?,
-            Node::At(place) => self.out.push_str(match place {
+            Node::Set(set) => self.write_set(set)?,
+            Node::At(anchor) => self.out.push_str(match anchor {
                 Anchor::Start => "^",
                 Anchor::End => "$",
                 Anchor::Boundary(true) => r"\b",
@@ -77,12 +77,12 @@ impl Writer {
                 for (index, node) in nodes.iter().enumerate() {
                     // In Python, `{,2}` is a repetition.
                     if self.engine == Engine::Python
-                        && is(node, '{')
-                        && nodes.get(index + 1).is_some_and(|next| is(next, ','))
+                        && is_char(node, '{')
+                        && nodes.get(index + 1).is_some_and(|next| is_char(next, ','))
                     {
                         self.out.push('\\');
                     }
-                    self.node(node, rounds)?;
+                    self.write_node(node, repetitions)?;
                 }
             }
             Node::Choice(nodes) => {
@@ -90,26 +90,29 @@ impl Writer {
                     if index > 0 {
                         self.out.push('|');
                     }
-                    self.node(node, rounds)?;
+                    self.write_node(node, repetitions)?;
                 }
             }
-            Node::Repeat { node, least, most: limit, source } => {
-                let times = u64::from(limit.unwrap_or(*least)).max(1);
-                let rounds = rounds.saturating_mul(times);
-                if *limit == Some(u32::MAX) || self.engine == Engine::Re2 && rounds > MOST_IN_RE2 {
+            Node::Repeat { node, min, max: limit, source } => {
+                let times = u64::from(limit.unwrap_or(*min)).max(1);
+                let repetitions = repetitions.saturating_mul(times);
+                if *limit == Some(u32::MAX) || self.engine == Engine::Re2 && repetitions > MAX_RE2_REPETITIONS
+                {
                     return None;
                 }
-                self.node(node, rounds)?;
+                self.write_node(node, repetitions)?;
                 self.out.push_str(source);
             }
-            Node::Group { node, capture } => self.group(node, capture.as_ref(), rounds)?,
-            Node::Look { node, ahead, wanted } => self.look(node, *ahead, *wanted, rounds)?,
+            Node::Group { node, capture } => self.write_group(node, capture.as_ref(), repetitions)?,
+            Node::Look { node, ahead, must_match } => {
+                self.write_lookaround(node, *ahead, *must_match, repetitions)?
+            }
             Node::Back { group, source } => {
-                if self.engine == Engine::Re2 || !self.closed.contains(group) {
+                if self.engine == Engine::Re2 || !self.closed_groups.contains(group) {
                     return None;
                 }
                 match source.strip_prefix(r"\k<").and_then(|name| name.strip_suffix('>')) {
-                    Some(name) if self.names_written.contains(name) => {
+                    Some(name) if self.used_names.contains(name) => {
                         self.out.push_str(&format!("(?P={name})"));
                     }
                     Some(_) => self.out.push_str(&format!(r"(?:\{group})")),
@@ -120,7 +123,7 @@ impl Writer {
         Some(())
     }
 
-    fn group(&mut self, node: &Node, capture: Option<&Capture>, rounds: u64) -> Option<()> {
+    fn write_group(&mut self, node: &Node, capture: Option<&Capture>, repetitions: u64) -> Option<()> {
         match capture {
             None => self.out.push_str("(?:"),
             Some(Capture { name, .. }) => {
@@ -129,33 +132,39 @@ impl Writer {
                     name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
                         && !name.starts_with(|first: char| first.is_ascii_digit())
                 };
-                let name = name.as_ref().filter(|_| self.names).filter(is_name);
-                if let Some(name) = name.filter(|name| self.names_written.insert((*name).clone())) {
+                let name = name.as_ref().filter(|_| self.allows_names).filter(is_name);
+                if let Some(name) = name.filter(|name| self.used_names.insert((*name).clone())) {
                     self.out.push_str(&format!("?P<{name}>"));
                 }
             }
         }
-        self.node(node, rounds)?;
+        self.write_node(node, repetitions)?;
         self.out.push(')');
-        self.closed.extend(capture.map(|capture| capture.index));
+        self.closed_groups.extend(capture.map(|capture| capture.index));
         Some(())
     }
 
-    fn look(&mut self, node: &Node, ahead: bool, wanted: bool, rounds: u64) -> Option<()> {
+    fn write_lookaround(
+        &mut self,
+        node: &Node,
+        ahead: bool,
+        must_match: bool,
+        repetitions: u64,
+    ) -> Option<()> {
         // Python requires a fixed width for lookbehind.
         if self.engine == Engine::Re2 || !ahead && width(node).is_none() {
             return None;
         }
         self.out.push_str(if ahead { "(?" } else { "(?<" });
-        self.out.push(if wanted { '=' } else { '!' });
-        self.node(node, rounds)?;
+        self.out.push(if must_match { '=' } else { '!' });
+        self.write_node(node, repetitions)?;
         self.out.push(')');
         Some(())
     }
 
-    fn set(&mut self, set: &Set) -> Option<()> {
+    fn write_set(&mut self, set: &Set) -> Option<()> {
         if !set.is_class {
-            return set.members.iter().try_for_each(|member| self.member(member, false));
+            return set.members.iter().try_for_each(|member| self.write_member(member, false));
         }
         if set.members.is_empty() {
             self.out.push_str(if set.negated { r"[\s\S]" } else { r"[^\s\S]" });
@@ -166,7 +175,7 @@ impl Writer {
             let is_class =
                 |member: Option<&Member>| matches!(member, Some(Member::Letter(_) | Member::Property(_)));
             let (before, after) =
-                (index.checked_sub(1).and_then(|at| set.members.get(at)), set.members.get(index + 1));
+                (index.checked_sub(1).and_then(|before| set.members.get(before)), set.members.get(index + 1));
             let inner = before.is_some() && after.is_some();
             match member {
                 // Elsewhere the dash would form a range with a class, and the bracket would open a nested class.
@@ -178,26 +187,28 @@ impl Writer {
                     self.out.push_str(r"\-");
                 }
                 Member::Char(0x5B, source) if source == "[" => self.out.push_str(r"\["),
-                member => self.member(member, true)?,
+                member => self.write_member(member, true)?,
             }
         }
         self.out.push(']');
         Some(())
     }
 
-    fn member(&mut self, member: &Member, in_class: bool) -> Option<()> {
+    fn write_member(&mut self, member: &Member, in_class: bool) -> Option<()> {
         match member {
-            Member::Char(code, source) => self.char(*code, source, in_class)?,
+            Member::Char(code, source) => self.write_char(*code, source, in_class)?,
             Member::Range((from, start), (to, end)) => {
-                self.char(*from, start, in_class)?;
+                self.write_char(*from, start, in_class)?;
                 self.out.push('-');
-                self.char(*to, end, in_class)?;
+                self.write_char(*to, end, in_class)?;
             }
             Member::Letter('.') => self.out.push('.'),
             Member::Letter(letter) => self.out.extend(['\\', *letter]),
             // Only general categories have the same names in several engines.
             Member::Property(source)
-                if self.properties && self.engine == Engine::Re2 && source.len() <= r"\p{Lu}".len() =>
+                if self.allows_properties
+                    && self.engine == Engine::Re2
+                    && source.len() <= r"\p{Lu}".len() =>
             {
                 self.out.push_str(source);
             }
@@ -207,16 +218,16 @@ impl Writer {
     }
 
     /// Writes a character as in the source, if the engine accepts that.
-    fn char(&mut self, code: u32, source: &str, in_class: bool) -> Option<()> {
+    fn write_char(&mut self, code: u32, source: &str, in_class: bool) -> Option<()> {
         let is_python = self.engine == Engine::Python;
-        let taken = match source.strip_prefix('\\') {
+        let is_accepted = match source.strip_prefix('\\') {
             None | Some("" | "f" | "n" | "r" | "t" | "v" | "0") => true,
             Some("b") => is_python && in_class,
             Some(hex) if hex.starts_with('x') && hex.len() == 3 => true,
             Some(hex) if hex.starts_with('u') && hex.len() == 5 => is_python,
             Some(sign) => sign.bytes().all(|sign| sign.is_ascii() && !sign.is_ascii_alphanumeric()),
         };
-        if taken {
+        if is_accepted {
             self.out.push_str(source);
             return Some(());
         }
@@ -236,7 +247,7 @@ impl Writer {
 }
 
 /// Whether a node is this character, unescaped.
-fn is(node: &Node, char: char) -> bool {
+fn is_char(node: &Node, char: char) -> bool {
     let Node::Set(Set { is_class: false, members, .. }) = node else { return false };
     matches!(members.as_slice(), [Member::Char(_, source)] if source.chars().eq([char]))
 }
@@ -253,9 +264,9 @@ fn width(node: &Node) -> Option<u64> {
             let widths: BTreeSet<u64> = nodes.iter().map(width).collect::<Option<_>>()?;
             if widths.len() == 1 { widths.first().copied() } else { None }
         }
-        Node::Repeat { node, least, most: max, .. } => {
-            let each = width(node)?;
-            (each == 0 || *max == Some(*least)).then(|| each.saturating_mul((*least).into()))
+        Node::Repeat { node, min, max, .. } => {
+            let item_width = width(node)?;
+            (item_width == 0 || *max == Some(*min)).then(|| item_width.saturating_mul((*min).into()))
         }
         Node::Group { node, .. } => width(node),
         Node::Back { .. } => None,

@@ -47,8 +47,8 @@ fn pattern_rules_are_enforced() {
         (r"^\d+$", true, true),
     ];
     for (pattern, regular, anchored) in cases {
-        let taken = (Patterns::Regular.accepts(pattern), Patterns::Anchored.accepts(pattern));
-        assert_eq!(taken, (regular, anchored), "{pattern}");
+        let accepted = (Patterns::Regular.accepts(pattern), Patterns::Anchored.accepts(pattern));
+        assert_eq!(accepted, (regular, anchored), "{pattern}");
         assert!(Patterns::All.accepts(pattern));
     }
 }

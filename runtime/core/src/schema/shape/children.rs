@@ -7,11 +7,11 @@ use crate::base::frozen::{Frozen, List};
 pub(super) struct Child<'a> {
     /// The reference tokens of its JSON pointer.
     pub(super) tokens: [&'a str; 2],
-    /// The name of the field whose value it is; empty for others.
+    /// The name of the field, if the child is the value of a field; otherwise empty.
     pub(super) name: &'a str,
-    /// Whether it is the value of an object's key, and so one level deeper.
+    /// Whether the child is the value of an object's key, and so one level deeper.
     pub(super) is_member: bool,
-    /// Whether it is the value of a required field.
+    /// Whether the child is the value of a required field.
     pub(super) is_required: bool,
 }
 
@@ -30,9 +30,9 @@ impl<'a> Child<'a> {
     }
 }
 
-/// Visits the child shapes of a kind, in the order of [`mapped`].
-pub(super) fn each<'a>(kind: &'a Kind, visit: &mut dyn FnMut(Child<'_>, &'a Shape)) {
-    let mut all = |keyword: &str, shapes: &'a [Shape]| {
+/// Visits the child shapes of a kind, in the order of [`map_children`].
+pub(super) fn visit_children<'a>(kind: &'a Kind, visit: &mut dyn FnMut(Child<'_>, &'a Shape)) {
+    let mut visit_all = |keyword: &str, shapes: &'a [Shape]| {
         for (index, shape) in shapes.iter().enumerate() {
             visit(Child::new([keyword, &index.to_string()]), shape);
         }
@@ -40,7 +40,7 @@ pub(super) fn each<'a>(kind: &'a Kind, visit: &mut dyn FnMut(Child<'_>, &'a Shap
     match kind {
         Kind::Array(rules) => visit(Child::new(["items", ""]), &rules.items),
         Kind::Tuple(rules) => {
-            all("prefixItems", &rules.items);
+            visit_all("prefixItems", &rules.items);
             if let Extra::Of(shape) = &rules.rest {
                 visit(Child::new(["items", ""]), shape);
             }
@@ -54,20 +54,20 @@ pub(super) fn each<'a>(kind: &'a Kind, visit: &mut dyn FnMut(Child<'_>, &'a Shap
                 visit(Child::member(["additionalProperties", ""]), shape);
             }
         }
-        Kind::Union(rules) => all(variants(rules.mode), &rules.variants),
-        Kind::All(parts) => all("allOf", parts),
+        Kind::Union(rules) => visit_all(union_keyword(rules.mode), &rules.variants),
+        Kind::All(parts) => visit_all("allOf", parts),
         _ => {}
     }
 }
 
-fn variants(mode: UnionMode) -> &'static str {
+fn union_keyword(mode: UnionMode) -> &'static str {
     if mode == UnionMode::One { "oneOf" } else { "anyOf" }
 }
 
 type Visit<'f> = dyn FnMut(Child<'_>, &Shape) -> Shape + 'f;
 
 /// Returns a kind with other child shapes.
-pub(super) fn mapped(kind: &Kind, visit: &mut Visit<'_>) -> Kind {
+pub(super) fn map_children(kind: &Kind, visit: &mut Visit<'_>) -> Kind {
     let mut kind = kind.clone();
     match &mut kind {
         Kind::Array(rules) => {
@@ -75,8 +75,8 @@ pub(super) fn mapped(kind: &Kind, visit: &mut Visit<'_>) -> Kind {
             rules.items = Frozen::from(items);
         }
         Kind::Tuple(rules) => {
-            rules.items = list("prefixItems", &rules.items, visit);
-            rules.rest = extra("items", &rules.rest, false, visit);
+            rules.items = map_list("prefixItems", &rules.items, visit);
+            rules.rest = map_extra("items", &rules.rest, false, visit);
         }
         Kind::Object(rules) => {
             let field =
@@ -87,23 +87,24 @@ pub(super) fn mapped(kind: &Kind, visit: &mut Visit<'_>) -> Kind {
                 PatternField { shape: visit(child, &field.shape), pattern: field.pattern.clone() }
             };
             rules.patterns = rules.patterns.iter().map(pattern).collect();
-            rules.extra = extra("additionalProperties", &rules.extra, true, visit);
+            rules.extra = map_extra("additionalProperties", &rules.extra, true, visit);
         }
         Kind::Union(rules) => {
-            rules.variants = list(variants(rules.mode), &rules.variants, visit);
+            rules.variants = map_list(union_keyword(rules.mode), &rules.variants, visit);
         }
-        Kind::All(parts) => *parts = list("allOf", parts, visit),
+        Kind::All(parts) => *parts = map_list("allOf", parts, visit),
         _ => {}
     }
     kind
 }
 
-fn list(keyword: &str, shapes: &[Shape], visit: &mut Visit<'_>) -> List<Shape> {
-    let one = |(index, shape): (usize, &Shape)| visit(Child::new([keyword, &index.to_string()]), shape);
-    shapes.iter().enumerate().map(one).collect()
+fn map_list(keyword: &str, shapes: &[Shape], visit: &mut Visit<'_>) -> List<Shape> {
+    let visit_item =
+        |(index, shape): (usize, &Shape)| visit(Child::new([keyword, &index.to_string()]), shape);
+    shapes.iter().enumerate().map(visit_item).collect()
 }
 
-fn extra(keyword: &str, extra: &Extra, is_member: bool, visit: &mut Visit<'_>) -> Extra {
+fn map_extra(keyword: &str, extra: &Extra, is_member: bool, visit: &mut Visit<'_>) -> Extra {
     match extra {
         Extra::Of(shape) => Extra::Of(visit(Child { is_member, ..Child::new([keyword, ""]) }, shape).into()),
         other => other.clone(),

@@ -19,7 +19,7 @@ struct NamedChoices {
     type_name: String,
     choices: Vec<Choice>,
     /// The index of each value, by its JSON text: there may be tens of thousands of values.
-    places: BTreeMap<String, usize>,
+    indices: BTreeMap<String, usize>,
 }
 
 /// The name and the meaning of one value.
@@ -37,15 +37,15 @@ impl Choices {
     /// No names.
     pub const NONE: Choices = Choices(None);
 
-    /// Creates the names of a type and its values. An empty name means that the type has none.
+    /// Creates the names of a type and its values. An empty type name means that the type has no name.
     #[must_use]
     pub fn new(type_name: &str, choices: Vec<Choice>) -> Choices {
         let is_empty = type_name.is_empty() && choices.is_empty();
         Choices((!is_empty).then(|| {
-            // If a value occurs twice, the first name applies.
-            let places =
-                choices.iter().enumerate().rev().map(|(at, choice)| (key(&choice.value), at)).collect();
-            Arc::new(NamedChoices { type_name: type_name.to_owned(), choices, places })
+            // If a value occurs twice, its first name applies.
+            let indices =
+                choices.iter().enumerate().rev().map(|(index, choice)| (key(&choice.value), index)).collect();
+            Arc::new(NamedChoices { type_name: type_name.to_owned(), choices, indices })
         }))
     }
 
@@ -58,14 +58,18 @@ impl Choices {
     /// Returns the name of the type; empty if there is none.
     #[must_use]
     pub fn type_name(&self) -> &str {
-        self.0.as_deref().map_or("", |named| &named.type_name)
+        self.0.as_deref().map_or("", |names| &names.type_name)
     }
 
     /// Returns the name and meaning of a value.
     #[must_use]
     pub fn of(&self, value: &Literal) -> Option<&Choice> {
-        let named = self.0.as_deref()?;
-        named.places.get(&key(value)).map(|at| &named.choices[*at]).filter(|choice| choice.value == *value)
+        let names = self.0.as_deref()?;
+        names
+            .indices
+            .get(&key(value))
+            .map(|index| &names.choices[*index])
+            .filter(|choice| choice.value == *value)
     }
 
     /// Whether values have names.
@@ -81,8 +85,8 @@ impl Choices {
         let mut text = description.to_owned();
         for Choice { value, name, description: meaning } in self.all() {
             let name = if matches!(value, Literal::Number(_)) { name.as_str() } else { "" };
-            let is_told = |part: &str| part.is_empty() || description.contains(part);
-            if is_told(name) && is_told(meaning) {
+            let is_described = |part: &str| part.is_empty() || description.contains(part);
+            if is_described(name) && is_described(meaning) {
                 continue;
             }
             if !text.is_empty() {
@@ -102,7 +106,7 @@ impl Choices {
     }
 
     fn all(&self) -> &[Choice] {
-        self.0.as_deref().map_or(&[], |named| &named.choices)
+        self.0.as_deref().map_or(&[], |names| &names.choices)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::children::mapped;
+use super::children::map_children;
 use super::decode::string_coercion::read_text;
 use super::decode::{ArgumentProblem, fits, problems_as};
 use super::{Access, Def, Kind, Literal, Shape, prose, resolved};
@@ -16,24 +16,24 @@ const MAX_DEPTH: usize = 64;
 /// written.
 #[must_use]
 pub fn with_valid_values(shape: &Shape, defs: &List<Def>) -> Option<(Shape, Vec<String>)> {
-    let mut misfits = InvalidValues::default();
-    let left = misfits.without(shape, defs, 0);
-    (misfits.any_read || !misfits.problems.is_empty()).then_some((left, misfits.problems))
+    let mut values = InvalidValues::default();
+    let shape = values.with_valid_literals(shape, defs, 0);
+    (values.any_coerced || !values.problems.is_empty()).then_some((shape, values.problems))
 }
 
-/// Returns the arguments of a call, with invalid ones coerced.
+/// Returns the arguments of a call, with invalid arguments coerced.
 #[must_use]
 pub fn coerce_arguments(arguments: &Value, input: &Shape, defs: &List<Def>) -> Value {
     let mut suggestion = arguments.clone();
-    if let (Value::Object(given), Some(Kind::Object(rules))) =
+    if let (Value::Object(members), Some(Kind::Object(rules))) =
         (&mut suggestion, resolved(input, defs).map(|input| &input.kind))
     {
-        for (key, value) in given {
+        for (key, value) in members {
             let Some(field) = rules.field(key, Access::ReadOnly) else { continue };
-            if misfit(value, &field.shape, defs).is_some()
-                && let Some(read) = coerce_value(value, &field.shape, defs)
+            if invalid_reason(value, &field.shape, defs).is_some()
+                && let Some(coerced) = coerce_value(value, &field.shape, defs)
             {
-                *value = read;
+                *value = coerced;
             }
         }
     }
@@ -48,19 +48,23 @@ pub(in crate::schema::shape) fn coerce_value(
     shape: &Shape,
     defs: &List<Def>,
 ) -> Option<Value> {
-    let listed = || {
-        let texts = value.as_str().filter(|text| text.contains(','))?.split(',');
-        let texts: Value = texts.map(|text| Value::from(text.trim())).collect();
-        Some(read_text(&texts, shape, defs).unwrap_or(texts))
+    let comma_separated = || {
+        let items = value.as_str().filter(|text| text.contains(','))?.split(',');
+        let items: Value = items.map(|text| Value::from(text.trim())).collect();
+        Some(read_text(&items, shape, defs).unwrap_or(items))
     };
     let text = value.is_number().then(|| Value::from(value.to_string()));
-    let readings = [read_text(value, shape, defs), listed(), text];
-    readings.into_iter().flatten().find(|read| misfit(read, shape, defs).is_none())
+    let candidates = [read_text(value, shape, defs), comma_separated(), text];
+    candidates.into_iter().flatten().find(|candidate| invalid_reason(candidate, shape, defs).is_none())
 }
 
 /// Returns why a value in a document is valid neither in a request nor in a response: each of them may have fields
 /// that the other must not have.
-pub(in crate::schema::shape) fn misfit(value: &Value, shape: &Shape, defs: &List<Def>) -> Option<String> {
+pub(in crate::schema::shape) fn invalid_reason(
+    value: &Value,
+    shape: &Shape,
+    defs: &List<Def>,
+) -> Option<String> {
     if fits(value, shape, defs) {
         return None;
     }
@@ -75,31 +79,40 @@ struct InvalidValues {
     /// The invalid values, with reasons.
     problems: Vec<String>,
     /// Whether a value was coerced.
-    any_read: bool,
+    any_coerced: bool,
 }
 
 impl InvalidValues {
-    fn without(&mut self, shape: &Shape, defs: &List<Def>, depth: usize) -> Shape {
+    fn with_valid_literals(&mut self, shape: &Shape, defs: &List<Def>, depth: usize) -> Shape {
         if depth > MAX_DEPTH {
             return shape.clone();
         }
-        let kind = mapped(&shape.kind, &mut |_, inner| self.without(inner, defs, depth + 1));
-        let examples = shape.examples.iter().filter_map(|example| self.read("example", example, shape, defs));
+        let kind =
+            map_children(&shape.kind, &mut |_, inner| self.with_valid_literals(inner, defs, depth + 1));
+        let examples =
+            shape.examples.iter().filter_map(|example| self.valid_literal("example", example, shape, defs));
         let examples = examples.collect();
-        let default = shape.default.as_ref().and_then(|default| self.read("default", default, shape, defs));
+        let default =
+            shape.default.as_ref().and_then(|default| self.valid_literal("default", default, shape, defs));
         Shape { kind, examples, default, ..shape.clone() }
     }
 
-    fn read(&mut self, what: &str, literal: &Literal, shape: &Shape, defs: &List<Def>) -> Option<Literal> {
+    fn valid_literal(
+        &mut self,
+        what: &str,
+        literal: &Literal,
+        shape: &Shape,
+        defs: &List<Def>,
+    ) -> Option<Literal> {
         let value = literal.to_json();
         // `null` means that there is no default.
         let is_none = what == "default" && value.is_null();
-        let Some(reason) = misfit(&value, shape, defs).filter(|_| !is_none) else {
+        let Some(reason) = invalid_reason(&value, shape, defs).filter(|_| !is_none) else {
             return Some(literal.clone());
         };
-        if let Some(read) = coerce_value(&value, shape, defs) {
-            self.any_read = true;
-            return Some(Literal::of(&read));
+        if let Some(coerced) = coerce_value(&value, shape, defs) {
+            self.any_coerced = true;
+            return Some(Literal::of(&coerced));
         }
         self.problems.push(format!("the {what} {} does not fit: {reason}", prose::value(literal)));
         None

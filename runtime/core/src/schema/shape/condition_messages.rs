@@ -16,8 +16,8 @@ const MAX_DEPTH: usize = 3;
 #[derive(Default)]
 pub(super) struct Conditions {
     pub(super) rules: Vec<Condition>,
-    /// Whether there is another rule that is not checked.
-    pub(super) open: bool,
+    /// Whether there are other rules, which are not checked.
+    pub(super) has_unchecked: bool,
 }
 
 /// A schema that a value is checked against.
@@ -39,7 +39,7 @@ pub(super) enum Condition {
 impl Conditions {
     pub(super) fn of(text: &str) -> Conditions {
         let Ok(Value::Object(raw)) = serde_json::from_str::<Value>(text) else {
-            return Conditions { open: true, ..Conditions::default() };
+            return Conditions { has_unchecked: true, ..Conditions::default() };
         };
         let mut conditions = Conditions::default();
         for (keyword, value) in &raw {
@@ -69,7 +69,7 @@ impl Conditions {
             "uniqueItems" if *value == Value::Bool(true) => self.rules.push(Condition::Unique),
             // Read with the keywords that they belong to, or annotations.
             "then" | "else" | "minContains" | "maxContains" | "uniqueItems" | "contentSchema" => {}
-            _ => self.open = true,
+            _ => self.has_unchecked = true,
         }
     }
 
@@ -94,7 +94,7 @@ pub(super) enum Trigger<'a> {
         /// The schema.
         schema: &'a Value,
         /// Whether the value matches it.
-        holds: bool,
+        is_match: bool,
     },
     /// A key is present.
     Key(&'a str),
@@ -103,13 +103,13 @@ pub(super) enum Trigger<'a> {
 impl Trigger<'_> {
     /// Returns the end of a message about the value.
     pub(super) fn reason_suffix(&self, value: &Value) -> String {
-        let of = subject(value);
+        let subject = subject(value);
         match self {
-            Trigger::If { schema, holds: true } => {
-                format!("; this rule applies because {of} {}", fits(schema))
+            Trigger::If { schema, is_match: true } => {
+                format!("; this rule applies because {subject} {}", match_predicate(schema))
             }
-            Trigger::If { schema, holds: false } => {
-                format!("; this rule applies unless {of} {}", fits(schema))
+            Trigger::If { schema, is_match: false } => {
+                format!("; this rule applies unless {subject} {}", match_predicate(schema))
             }
             Trigger::Key(key) => format!("; this rule applies because `{}` is set", cut(key, MAX_SCHEMA)),
         }
@@ -118,12 +118,12 @@ impl Trigger<'_> {
 
 /// Describes a value that matches a forbidden schema, and the help.
 pub(super) fn forbidden(schema: &Value, value: &Value) -> (String, String) {
-    let help = match only_keys(schema).as_deref() {
+    let help = match only_required_keys(schema).as_deref() {
         Some([_]) => "; omit it",
         Some([_, _, ..]) => "; omit one of them",
         _ => "; send another value",
     };
-    (format!("not allowed: {} {}", subject(value), fits(schema)), help.to_owned())
+    (format!("not allowed: {} {}", subject(value), match_predicate(schema)), help.to_owned())
 }
 
 /// Describes a key that is missing although another key requires it, and the help.
@@ -135,12 +135,12 @@ pub(super) fn required(key: &str) -> (String, String) {
 
 /// Describes that too few items match a schema.
 pub(super) fn too_few(schema: &Value, least: u64, got: u64) -> String {
-    format!("must have at least {}, got {got}", items(schema, least))
+    format!("must have at least {}, got {got}", matching_items(schema, least))
 }
 
 /// Describes that too many items match a schema.
 pub(super) fn too_many(schema: &Value, max: u64, got: u64) -> String {
-    format!("must have at most {}, got {got}", items(schema, max))
+    format!("must have at most {}, got {got}", matching_items(schema, max))
 }
 
 /// Describes an invalid key, and the help.
@@ -170,23 +170,27 @@ fn sentences(raw: &Map<String, Value>) -> Option<String> {
     let mut clauses: Vec<String> = Vec::new();
     for (keyword, value) in raw {
         match keyword.as_str() {
-            "not" => clauses.push(format!("must not be a value that {}", fits(value))),
+            "not" => clauses.push(format!("must not be a value that {}", match_predicate(value))),
             "if" => {
-                let then =
-                    raw.get("then").map(|then| format!("if it {}, it also {}", fits(value), fits(then)));
-                let otherwise =
-                    raw.get("else").map(|other| format!("unless it {}, it {}", fits(value), fits(other)));
+                let then = raw.get("then").map(|then| {
+                    format!("if it {}, it also {}", match_predicate(value), match_predicate(then))
+                });
+                let otherwise = raw.get("else").map(|other| {
+                    format!("unless it {}, it {}", match_predicate(value), match_predicate(other))
+                });
                 clauses.extend(then.into_iter().chain(otherwise));
             }
             "contains" => {
                 let count = |keyword: &str| raw.get(keyword).and_then(Value::as_u64);
                 let least = count("minContains").unwrap_or(1);
-                clauses.push(format!("has at least {}", items(value, least)));
-                clauses.extend(count("maxContains").map(|max| format!("has at most {}", items(value, max))));
+                clauses.push(format!("has at least {}", matching_items(value, least)));
+                clauses.extend(
+                    count("maxContains").map(|max| format!("has at most {}", matching_items(value, max))),
+                );
             }
-            "propertyNames" => clauses.push(format!("every key {}", fits(value))),
+            "propertyNames" => clauses.push(format!("every key {}", match_predicate(value))),
             "dependentRequired" | "dependentSchemas" | "dependencies" => {
-                clauses.extend(value.as_object()?.iter().map(|(key, rule)| dependency(key, rule)));
+                clauses.extend(value.as_object()?.iter().map(|(key, rule)| describe_dependency(key, rule)));
             }
             "uniqueItems" => clauses.push("no duplicate items".to_owned()),
             "then" | "else" | "minContains" | "maxContains" => {}
@@ -196,65 +200,65 @@ fn sentences(raw: &Map<String, Value>) -> Option<String> {
     (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
-fn dependency(key: &str, rule: &Value) -> String {
+fn describe_dependency(key: &str, rule: &Value) -> String {
     match rule {
         Value::Array(others) => {
             let others: Vec<String> =
                 others.iter().filter_map(Value::as_str).map(|other| format!("`{other}`")).collect();
             format!("`{key}` requires {}", others.join(" and "))
         }
-        schema => format!("if it has `{key}`, it also {}", fits(schema)),
+        schema => format!("if it has `{key}`, it also {}", match_predicate(schema)),
     }
 }
 
-fn items(schema: &Value, count: u64) -> String {
+fn matching_items(schema: &Value, count: u64) -> String {
     let plural = if count == 1 { "" } else { "s" };
-    format!("{count} item{plural}, where each {}", fits(schema))
+    format!("{count} item{plural}, where each {}", match_predicate(schema))
 }
 
 /// Describes the rules of a schema as the predicate of a sentence about a value.
-fn fits(schema: &Value) -> String {
-    words(schema, 0)
+fn match_predicate(schema: &Value) -> String {
+    predicate(schema, 0)
         .unwrap_or_else(|| format!("fits the JSON Schema {}", cut(&schema.to_string(), MAX_SCHEMA)))
 }
 
 /// Returns the keywords of a schema, without annotations.
 fn keywords(schema: &Value) -> Option<Map<String, Value>> {
     const REMARKS: [&str; 6] = ["description", "title", "examples", "default", "deprecated", "x-wire"];
-    let kept = schema.as_object()?.iter().filter(|(keyword, _)| !REMARKS.contains(&keyword.as_str()));
-    Some(kept.map(|(keyword, value)| (keyword.clone(), value.clone())).collect())
+    let keywords = schema.as_object()?.iter().filter(|(keyword, _)| !REMARKS.contains(&keyword.as_str()));
+    Some(keywords.map(|(keyword, value)| (keyword.clone(), value.clone())).collect())
 }
 
 /// Returns the keys that a schema requires, if it has no other rule.
-fn only_keys(schema: &Value) -> Option<Vec<String>> {
+fn only_required_keys(schema: &Value) -> Option<Vec<String>> {
     let keywords = keywords(schema)?;
-    let plain = keywords.iter().all(|(keyword, value)| match keyword.as_str() {
+    let only_keys = keywords.iter().all(|(keyword, value)| match keyword.as_str() {
         "required" => true,
         "type" => value == "object",
         "properties" => value.as_object().is_some_and(|fields| fields.values().all(keywords_are_empty)),
         _ => false,
     });
     let required = keywords.get("required")?.as_array()?;
-    plain.then(|| required.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+    only_keys.then(|| required.iter().filter_map(Value::as_str).map(str::to_owned).collect())
 }
 
 fn keywords_are_empty(schema: &Value) -> bool {
     keywords(schema).is_some_and(|keywords| keywords.is_empty())
 }
 
-fn words(schema: &Value, depth: usize) -> Option<String> {
-    let known = keywords(schema).filter(|_| depth <= MAX_DEPTH)?;
-    if known.contains_key("properties") || known.contains_key("required") {
-        return members(&known, depth);
+fn predicate(schema: &Value, depth: usize) -> Option<String> {
+    let keywords = keywords(schema).filter(|_| depth <= MAX_DEPTH)?;
+    if keywords.contains_key("properties") || keywords.contains_key("required") {
+        return describe_members(&keywords, depth);
     }
-    let several = |parts: &Value, word: &str| -> Option<String> {
-        let parts = parts.as_array()?.iter().map(|part| words(part, depth + 1));
+    let joined = |parts: &Value, word: &str| -> Option<String> {
+        let parts = parts.as_array()?.iter().map(|part| predicate(part, depth + 1));
         Some(parts.collect::<Option<Vec<String>>>()?.join(word))
     };
-    let values = |values: &[Value]| prose::listed(&values.iter().map(Literal::of).collect::<Vec<_>>());
-    let mut rest = known.iter().filter(|(keyword, _)| *keyword != "type");
-    let Some((keyword, value)) = rest.next() else { return typed(known.get("type")?) };
-    if rest.next().is_some() {
+    let values = |values: &[Value]| prose::one_of(&values.iter().map(Literal::of).collect::<Vec<_>>());
+    let mut others = keywords.iter().filter(|(keyword, _)| *keyword != "type");
+    let Some((keyword, value)) = others.next() else { return type_predicate(keywords.get("type")?) };
+    if others.next().is_some() {
         return None;
     }
     Some(match (keyword.as_str(), value) {
@@ -267,13 +271,13 @@ fn words(schema: &Value, depth: usize) -> Option<String> {
         ("maximum", limit) => format!("is at most {limit}"),
         ("exclusiveMinimum", limit) => format!("is greater than {limit}"),
         ("exclusiveMaximum", limit) => format!("is less than {limit}"),
-        ("anyOf" | "oneOf", parts) => several(parts, " or ")?,
-        ("allOf", parts) => several(parts, " and ")?,
+        ("anyOf" | "oneOf", parts) => joined(parts, " or ")?,
+        ("allOf", parts) => joined(parts, " and ")?,
         _ => return None,
     })
 }
 
-fn typed(name: &Value) -> Option<String> {
+fn type_predicate(name: &Value) -> Option<String> {
     Some(
         match name.as_str()? {
             "string" => "is a string",
@@ -290,37 +294,37 @@ fn typed(name: &Value) -> Option<String> {
 }
 
 /// Describes an object by its members.
-fn members(known: &Map<String, Value>, depth: usize) -> Option<String> {
-    let plain = known.iter().all(|(keyword, value)| match keyword.as_str() {
+fn describe_members(keywords: &Map<String, Value>, depth: usize) -> Option<String> {
+    let only_members = keywords.iter().all(|(keyword, value)| match keyword.as_str() {
         "type" => value == "object",
         "properties" | "required" => true,
         _ => false,
     });
-    if !plain {
+    if !only_members {
         return None;
     }
-    let required: Vec<&str> = known
+    let required: Vec<&str> = keywords
         .get("required")
         .and_then(Value::as_array)
         .into_iter()
         .flatten()
         .filter_map(Value::as_str)
         .collect();
-    let fields = known.get("properties").and_then(Value::as_object);
+    let fields = keywords.get("properties").and_then(Value::as_object);
     let mut messages: Vec<String> = Vec::new();
     for (key, field) in fields.into_iter().flatten() {
-        let needed = required.contains(&key.as_str());
-        match (keywords_are_empty(field), needed) {
+        let is_required = required.contains(&key.as_str());
+        match (keywords_are_empty(field), is_required) {
             (true, true) => messages.push(format!("has `{key}`")),
             (true, false) => {}
-            (false, needed) => {
-                let says = words(field, depth + 1)?;
-                let or_none = if needed { "" } else { " or is absent" };
-                messages.push(format!("has `{key}` that {says}{or_none}"));
+            (false, is_required) => {
+                let rule = predicate(field, depth + 1)?;
+                let or_absent = if is_required { "" } else { " or is absent" };
+                messages.push(format!("has `{key}` that {rule}{or_absent}"));
             }
         }
     }
     let unlisted = |key: &&&str| fields.is_none_or(|fields| !fields.contains_key(**key));
     messages.extend(required.iter().filter(unlisted).map(|key| format!("has `{key}`")));
-    if messages.is_empty() { typed(&Value::from("object")) } else { Some(messages.join(" and ")) }
+    if messages.is_empty() { type_predicate(&Value::from("object")) } else { Some(messages.join(" and ")) }
 }

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Kind, Shape, UnionRules};
 
-/// Removes references that lead back to their own shape without a value in between. Returns the names of the changed
+/// Removes references from a shape to itself that have no value in between. Returns the names of the changed
 /// shapes.
 #[must_use]
 pub fn cut(shapes: &mut BTreeMap<String, Shape>) -> Vec<String> {
     let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (name, shape) in shapes.iter() {
         let mut targets = BTreeSet::new();
-        direct(shape, &mut targets);
+        collect_direct(shape, &mut targets);
         if !targets.is_empty() {
             edges.insert(name.clone(), targets);
         }
@@ -20,7 +20,7 @@ pub fn cut(shapes: &mut BTreeMap<String, Shape>) -> Vec<String> {
     let back = back_edges(&edges);
     for (name, targets) in &back {
         if let Some(shape) = shapes.get_mut(name) {
-            without(shape, targets);
+            remove_references(shape, targets);
         }
     }
     back.into_keys().collect()
@@ -55,7 +55,7 @@ fn targets_of<'e>(edges: &'e BTreeMap<String, BTreeSet<String>>, name: &str) -> 
 }
 
 /// Returns the children that apply to the same value as the shape.
-fn same_value(shape: &Shape) -> &[Shape] {
+fn same_value_children(shape: &Shape) -> &[Shape] {
     match &shape.kind {
         Kind::All(parts) => parts,
         Kind::Union(rules) => &rules.variants,
@@ -64,21 +64,22 @@ fn same_value(shape: &Shape) -> &[Shape] {
 }
 
 /// Collects the shapes that a shape references for the same value.
-fn direct(shape: &Shape, targets: &mut BTreeSet<String>) {
+fn collect_direct(shape: &Shape, targets: &mut BTreeSet<String>) {
     if let Kind::Ref(name) = &shape.kind {
         targets.insert(name.to_string());
     }
-    same_value(shape).iter().for_each(|part| direct(part, targets));
+    same_value_children(shape).iter().for_each(|part| collect_direct(part, targets));
 }
 
 /// Removes references to these shapes for the same value.
-fn without(shape: &mut Shape, names: &BTreeSet<String>) {
+fn remove_references(shape: &mut Shape, names: &BTreeSet<String>) {
     let leads_back = |part: &Shape| matches!(&part.kind, Kind::Ref(name) if names.contains(name.as_str()));
     if leads_back(shape) {
         *shape = Shape::ANY;
     }
-    let mut parts: Vec<Shape> = same_value(shape).iter().filter(|part| !leads_back(part)).cloned().collect();
-    parts.iter_mut().for_each(|part| without(part, names));
+    let mut parts: Vec<Shape> =
+        same_value_children(shape).iter().filter(|part| !leads_back(part)).cloned().collect();
+    parts.iter_mut().for_each(|part| remove_references(part, names));
     match (&mut shape.kind, parts.len()) {
         (Kind::All(_) | Kind::Union(_), 0) => shape.kind = Kind::Any,
         (Kind::All(_) | Kind::Union(_), 1) => {
@@ -105,8 +106,8 @@ mod tests {
         let read = |(name, schema): (&String, &Value)| (name.clone(), read(schema, &mut Vec::new()));
         let mut shapes: BTreeMap<String, Shape> = schemas.as_object().unwrap().iter().map(read).collect();
         let changed = cut(&mut shapes);
-        let written = |(name, shape)| (name, serde_json::from_str(&canonical(&shape)).unwrap());
-        (Value::Object(shapes.into_iter().map(written).collect()), changed)
+        let to_json = |(name, shape)| (name, serde_json::from_str(&canonical(&shape)).unwrap());
+        (Value::Object(shapes.into_iter().map(to_json).collect()), changed)
     }
 
     #[test]

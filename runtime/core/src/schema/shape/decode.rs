@@ -60,15 +60,15 @@ pub fn decode(
     defs: &List<Def>,
     dialect: &Dialect,
 ) -> Result<Value, Vec<ArgumentProblem>> {
-    decode_telling(arguments, shape, defs, dialect, &mut Vec::new())
+    decode_reporting(arguments, shape, defs, dialect, &mut Vec::new())
 }
 
-fn decode_telling(
+fn decode_reporting(
     arguments: &Value,
     shape: &Shape,
     defs: &List<Def>,
     dialect: &Dialect,
-    untried: &mut Vec<ArgumentProblem>,
+    unchecked: &mut Vec<ArgumentProblem>,
 ) -> Result<Value, Vec<ArgumentProblem>> {
     let mut checker = Checker::new(defs, dialect);
     if !arguments.is_object() {
@@ -81,18 +81,20 @@ fn decode_telling(
             ),
         }]);
     }
-    let Some(read) = read::read(arguments, shape, defs, dialect) else {
+    let Some(decoded) = read::read(arguments, shape, defs, dialect) else {
         let problems = checker.problems_of(arguments, shape);
-        untried.append(&mut checker.untried);
-        return if problems.is_empty() { checker.transformed(arguments, shape) } else { Err(problems) };
+        unchecked.append(&mut checker.unchecked);
+        return if problems.is_empty() { checker.try_transform(arguments, shape) } else { Err(problems) };
     };
-    let problems = checker.problems_of(&read.value, shape).into_iter().map(|problem| read.placed(problem));
-    let problems: Vec<ArgumentProblem> = read.problems.iter().cloned().chain(problems).collect();
-    untried.extend(std::mem::take(&mut checker.untried).into_iter().map(|passed| read.placed(passed)));
-    if problems.is_empty() { checker.transformed(&read.value, shape) } else { Err(problems) }
+    let problems =
+        checker.problems_of(&decoded.value, shape).into_iter().map(|problem| decoded.relocated(problem));
+    let problems: Vec<ArgumentProblem> = decoded.problems.iter().cloned().chain(problems).collect();
+    unchecked
+        .extend(std::mem::take(&mut checker.unchecked).into_iter().map(|problem| decoded.relocated(problem)));
+    if problems.is_empty() { checker.try_transform(&decoded.value, shape) } else { Err(problems) }
 }
 
-/// Like [`decode`], for owned arguments: arguments that need no change are returned untouched. Adds to `untried` each
+/// Like [`decode`], for owned arguments: arguments that need no change are returned untouched. Adds to `unchecked` each
 /// string and each key that was accepted without a check, because matching it against its pattern takes too many
 /// steps. The operator of the tool should be informed of these.
 ///
@@ -104,12 +106,12 @@ pub fn decode_owned(
     shape: &Shape,
     defs: &List<Def>,
     dialect: &Dialect,
-    untried: &mut Vec<ArgumentProblem>,
+    unchecked: &mut Vec<ArgumentProblem>,
 ) -> Result<Value, Vec<ArgumentProblem>> {
     if arguments.is_object() && fast_path::is_exact(&arguments, shape, defs, dialect) {
         return Ok(arguments);
     }
-    decode_telling(&arguments, shape, defs, dialect, untried)
+    decode_reporting(&arguments, shape, defs, dialect, unchecked)
 }
 
 /// Returns all problems of a tool's result, in the sense of JSON Schema: write-only fields are unknown.

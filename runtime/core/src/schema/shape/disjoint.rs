@@ -17,27 +17,28 @@ pub(super) fn pairwise_disjoint(shapes: &[Shape], defs: &List<Def>) -> bool {
 
 fn are_disjoint(a: &Shape, b: &Shape, defs: &List<Def>, depth: usize) -> bool {
     let (Some(target_a), Some(target_b)) = (resolved(a, defs), resolved(b, defs)) else { return false };
-    let (a, b) = (null_of(a, target_a), null_of(b, target_b));
+    let (a, b) = (with_nullability(a, target_a), with_nullability(b, target_b));
     if depth == 0 || a.1 && b.1 {
         return false;
     }
     let (a, b) = (a.0, b.0);
-    let below = |a: &Shape, b: &Shape| are_disjoint(a, b, defs, depth - 1);
+    let recurse = |a: &Shape, b: &Shape| are_disjoint(a, b, defs, depth - 1);
     match (&a.kind, &b.kind) {
         (Kind::Never, _) | (_, Kind::Never) => true,
-        (Kind::Union(rules), _) => rules.variants.iter().all(|variant| below(variant, b)),
-        (_, Kind::Union(rules)) => rules.variants.iter().all(|variant| below(a, variant)),
-        (Kind::All(parts), _) => parts.iter().any(|part| below(part, b)),
-        (_, Kind::All(parts)) => parts.iter().any(|part| below(a, part)),
+        (Kind::Union(rules), _) => rules.variants.iter().all(|variant| recurse(variant, b)),
+        (_, Kind::Union(rules)) => rules.variants.iter().all(|variant| recurse(a, variant)),
+        (Kind::All(parts), _) => parts.iter().any(|part| recurse(part, b)),
+        (_, Kind::All(parts)) => parts.iter().any(|part| recurse(a, part)),
         (Kind::Enum(ours), Kind::Enum(theirs)) => {
-            !ours.iter().any(|value| theirs.iter().any(|other| value.same(other)))
+            !ours.iter().any(|value| theirs.iter().any(|other| value.equals(other)))
         }
         (Kind::Object(ours), Kind::Object(theirs)) => {
-            let is_apart =
-                |field: &Field, other: &Field| field.name == other.name && below(&field.shape, &other.shape);
-            required(ours).any(|field| required(theirs).any(|other| is_apart(field, other)))
-                || refuses(ours, theirs)
-                || refuses(theirs, ours)
+            let is_disjoint = |field: &Field, other: &Field| {
+                field.name == other.name && recurse(&field.shape, &other.shape)
+            };
+            required(ours).any(|field| required(theirs).any(|other| is_disjoint(field, other)))
+                || forbids_required(ours, theirs)
+                || forbids_required(theirs, ours)
         }
         _ => types(&a.kind) & types(&b.kind) == 0,
     }
@@ -49,26 +50,26 @@ fn required(rules: &ObjectRules) -> impl Iterator<Item = &Field> {
 }
 
 /// Whether a closed object forbids a key that another object requires.
-fn refuses(closed: &ObjectRules, other: &ObjectRules) -> bool {
+fn forbids_required(closed: &ObjectRules, other: &ObjectRules) -> bool {
     let names = |field: &Field| -> Vec<Text> {
         [&field.name, &field.wire].into_iter().chain(&field.aliases).cloned().collect()
     };
-    let takes = |names: &[Text]| {
-        let known = |field: &Field| {
+    let is_declared = |names: &[Text]| {
+        let has_name = |field: &Field| {
             names.iter().any(|name| {
                 !name.is_empty()
                     && (field.name == *name || field.wire == *name || field.aliases.contains(name))
             })
         };
-        closed.fields.iter().any(known)
+        closed.fields.iter().any(has_name)
     };
     closed.extra == Extra::Closed
         && closed.patterns.is_empty()
-        && required(other).any(|field| !takes(&names(field)))
+        && required(other).any(|field| !is_declared(&names(field)))
 }
 
 /// Returns the target of a shape, and whether it allows `null`.
-fn null_of<'s>(shape: &Shape, target: &'s Shape) -> (&'s Shape, bool) {
+fn with_nullability<'s>(shape: &Shape, target: &'s Shape) -> (&'s Shape, bool) {
     (target, shape.nullable || target.nullable || types(&target.kind) & NULL != 0)
 }
 
@@ -85,12 +86,12 @@ fn types(kind: &Kind) -> u8 {
         Kind::String(_) => 8,
         Kind::Array(_) | Kind::Tuple(_) => 16,
         Kind::Object(_) => 32,
-        Kind::Enum(values) => values.iter().fold(0, |types, value| types | of_literal(value)),
+        Kind::Enum(values) => values.iter().fold(0, |types, value| types | literal_type(value)),
         Kind::Any | Kind::Raw(_) | Kind::Union(_) | Kind::All(_) | Kind::Ref(_) => u8::MAX,
     }
 }
 
-fn of_literal(value: &Literal) -> u8 {
+fn literal_type(value: &Literal) -> u8 {
     match value.type_name() {
         "null" => NULL,
         "boolean" => 2,
@@ -108,7 +109,7 @@ mod tests {
     use super::*;
     use crate::schema::shape::read::read;
 
-    fn are_apart(variants: &[Value]) -> bool {
+    fn are_disjoint_schemas(variants: &[Value]) -> bool {
         let shapes: Vec<Shape> = variants.iter().map(|variant| read(variant, &mut Vec::new())).collect();
         pairwise_disjoint(&shapes, &List::EMPTY)
     }
@@ -117,24 +118,28 @@ mod tests {
     fn types_values_and_tags_make_shapes_disjoint() {
         let tagged = |tag: &str| json!({"type": "object", "required": ["kind"], "properties": {"kind": {"const": tag}}});
         let untagged = json!({"type": "object", "properties": {"kind": {"const": "b"}}});
-        assert!(are_apart(&[
+        assert!(are_disjoint_schemas(&[
             json!({"type": "string"}),
             json!({"type": "integer"}),
             tagged("a"),
             tagged("b")
         ]));
-        assert!(are_apart(&[json!({"enum": [1, "a"]}), json!({"enum": [2, "b"]}), json!({"type": "array"})]));
-        assert!(!are_apart(&[json!({"type": "integer"}), json!({"type": "number"})]));
-        assert!(!are_apart(&[tagged("a"), tagged("a")]));
-        assert!(!are_apart(&[tagged("a"), untagged]), "the tag is optional");
+        assert!(are_disjoint_schemas(&[
+            json!({"enum": [1, "a"]}),
+            json!({"enum": [2, "b"]}),
+            json!({"type": "array"})
+        ]));
+        assert!(!are_disjoint_schemas(&[json!({"type": "integer"}), json!({"type": "number"})]));
+        assert!(!are_disjoint_schemas(&[tagged("a"), tagged("a")]));
+        assert!(!are_disjoint_schemas(&[tagged("a"), untagged]), "the tag is optional");
         let closed = |key: &str| json!({"type": "object", "required": [key], "properties": {key: {}}, "additionalProperties": false});
         let open = json!({"type": "object", "required": ["c"], "properties": {"a": {}}});
-        assert!(are_apart(&[closed("a"), closed("b"), open.clone()]));
-        assert!(!are_apart(&[open, tagged("a")]));
-        let made = json!({"type": "object", "required": ["kind"], "properties": {"kind": {"const": "b", "readOnly": true}}});
-        assert!(!are_apart(&[tagged("a"), made]), "a model does not give it");
+        assert!(are_disjoint_schemas(&[closed("a"), closed("b"), open.clone()]));
+        assert!(!are_disjoint_schemas(&[open, tagged("a")]));
+        let generated = json!({"type": "object", "required": ["kind"], "properties": {"kind": {"const": "b", "readOnly": true}}});
+        assert!(!are_disjoint_schemas(&[tagged("a"), generated]), "a model does not send it");
         let or_null = |of: &str| json!({"type": [of, "null"]});
-        assert!(!are_apart(&[or_null("string"), or_null("integer")]), "null fits both");
-        assert!(!are_apart(&[json!({}), json!({"type": "string"})]));
+        assert!(!are_disjoint_schemas(&[or_null("string"), or_null("integer")]), "null fits both");
+        assert!(!are_disjoint_schemas(&[json!({}), json!({"type": "string"})]));
     }
 }

@@ -59,7 +59,7 @@ impl Literal {
     }
 
     /// Whether two values are equal in JSON Schema: `1` and `1.0` are the same number.
-    pub(crate) fn same(&self, other: &Literal) -> bool {
+    pub(crate) fn equals(&self, other: &Literal) -> bool {
         match (self, other) {
             (Literal::Number(a), Literal::Number(b)) => same_number(*a, *b),
             _ => self == other,

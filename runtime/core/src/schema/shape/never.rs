@@ -8,7 +8,7 @@ use super::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, disjoint, find_
 use crate::base::frozen::List;
 
 /// Maximum number of shapes that one search visits.
-const MAX_SEEN: usize = 2_000;
+const MAX_VISITED: usize = 2_000;
 
 const NOTHING: &str = "its schema allows nothing";
 
@@ -17,23 +17,23 @@ const NOTHING: &str = "its schema allows nothing";
 pub struct Never<'a> {
     defs: &'a List<Def>,
     /// The results for named shapes.
-    known: BTreeMap<&'a str, Option<String>>,
+    results: BTreeMap<&'a str, Option<String>>,
     /// The named shapes that are being visited, the outermost first. A finite value cannot contain itself, so until a
     /// shape is finished, no value matches it.
-    open: Vec<&'a str>,
-    /// The index of the outermost open shape that the last result depends on.
+    active: Vec<&'a str>,
+    /// The index of the outermost active shape that the last result depends on.
     depends_on: usize,
-    left: usize,
+    remaining: usize,
 }
 
-/// The result depends on no open shape.
-const NONE: usize = usize::MAX;
+/// The result depends on no active shape.
+const NO_DEPENDENCY: usize = usize::MAX;
 
 impl<'a> Never<'a> {
     /// Creates a search.
     #[must_use]
     pub fn new(defs: &'a List<Def>) -> Never<'a> {
-        Never { defs, known: BTreeMap::new(), open: Vec::new(), depends_on: NONE, left: 0 }
+        Never { defs, results: BTreeMap::new(), active: Vec::new(), depends_on: NO_DEPENDENCY, remaining: 0 }
     }
 
     /// Whether the search uses this list of named shapes.
@@ -44,33 +44,33 @@ impl<'a> Never<'a> {
 
     /// Returns why no value matches a shape, as part of a sentence. `None` if a value may match.
     pub fn why(&mut self, shape: &'a Shape) -> Option<String> {
-        self.left = MAX_SEEN;
-        self.depends_on = NONE;
-        self.of(shape)
+        self.remaining = MAX_VISITED;
+        self.depends_on = NO_DEPENDENCY;
+        self.check(shape)
     }
 
-    fn of(&mut self, shape: &'a Shape) -> Option<String> {
-        self.left = self.left.checked_sub(1)?;
+    fn check(&mut self, shape: &'a Shape) -> Option<String> {
+        self.remaining = self.remaining.checked_sub(1)?;
         if shape.nullable {
             return None;
         }
         match &shape.kind {
-            Kind::Ref(name) => self.named(name),
-            Kind::Object(rules) => self.object(rules).or_else(|| plain(shape)),
-            Kind::Array(rules) => plain(shape).or_else(|| {
-                let needs = rules.min_items.is_some_and(|least| least > 0);
-                let reason = needs.then(|| self.of(&rules.items))??;
+            Kind::Ref(name) => self.check_named(name),
+            Kind::Object(rules) => self.check_object(rules).or_else(|| contradiction(shape)),
+            Kind::Array(rules) => contradiction(shape).or_else(|| {
+                let requires_items = rules.min_items.is_some_and(|least| least > 0);
+                let reason = requires_items.then(|| self.check(&rules.items))??;
                 Some(format!("it must have items, and no value fits them: {reason}"))
             }),
-            Kind::Tuple(rules) => plain(shape).or_else(|| {
+            Kind::Tuple(rules) => contradiction(shape).or_else(|| {
                 let least = usize::try_from(rules.min_items.unwrap_or(0)).unwrap_or(usize::MAX);
-                let reason = rules.items.iter().take(least).find_map(|item| self.of(item))?;
+                let reason = rules.items.iter().take(least).find_map(|item| self.check(item))?;
                 Some(format!("it must have items that no value fits: {reason}"))
             }),
             Kind::Union(rules) => {
                 let mut first = None;
                 for variant in &rules.variants {
-                    let reason = self.of(variant)?;
+                    let reason = self.check(variant)?;
                     first.get_or_insert(reason);
                 }
                 Some(match (first, rules.variants.len()) {
@@ -80,78 +80,78 @@ impl<'a> Never<'a> {
                     (reason, _) => reason.unwrap_or_else(|| NOTHING.to_owned()),
                 })
             }
-            Kind::All(parts) => self.all(parts),
-            _ => plain(shape),
+            Kind::All(parts) => self.check_all(parts),
+            _ => contradiction(shape),
         }
     }
 
-    fn named(&mut self, name: &'a str) -> Option<String> {
-        if let Some(known) = self.known.get(name) {
-            return known.clone();
+    fn check_named(&mut self, name: &'a str) -> Option<String> {
+        if let Some(results) = self.results.get(name) {
+            return results.clone();
         }
-        if let Some(index) = self.open.iter().position(|open| *open == name) {
+        if let Some(index) = self.active.iter().position(|active| *active == name) {
             self.depends_on = self.depends_on.min(index);
             return Some(format!(
                 "each value of `{name}` must contain another value of `{name}`, without end"
             ));
         }
-        let index = self.open.len();
-        let outer = std::mem::replace(&mut self.depends_on, NONE);
-        self.open.push(name);
-        let reason = find_def(self.defs, name).and_then(|shape| self.of(shape));
-        self.open.pop();
-        // If a value matches, it does so independently of the outer shapes. If none matches only because of an open
-        // outer shape, the result is not final until that shape is finished.
+        let index = self.active.len();
+        let outer = std::mem::replace(&mut self.depends_on, NO_DEPENDENCY);
+        self.active.push(name);
+        let reason = find_def(self.defs, name).and_then(|shape| self.check(shape));
+        self.active.pop();
+        // If a value matches, it does so independently of the outer shapes. If no value matches only because of an
+        // active outer shape, the result is not final until that shape is finished.
         if reason.is_none() || self.depends_on >= index {
-            self.known.insert(name, reason.clone());
-            self.depends_on = NONE;
+            self.results.insert(name, reason.clone());
+            self.depends_on = NO_DEPENDENCY;
         }
         self.depends_on = self.depends_on.min(outer);
         reason
     }
 
-    fn object(&mut self, rules: &'a ObjectRules) -> Option<String> {
-        let given = |field: &&Field| field.access != Access::ReadOnly;
-        for field in rules.fields.iter().filter(given).filter(|field| field.required) {
-            if let Some(reason) = self.of(&field.shape) {
+    fn check_object(&mut self, rules: &'a ObjectRules) -> Option<String> {
+        let is_settable = |field: &&Field| field.access != Access::ReadOnly;
+        for field in rules.fields.iter().filter(is_settable).filter(|field| field.required) {
+            if let Some(reason) = self.check(&field.shape) {
                 return Some(format!("`{}` must be given, and no value fits it: {reason}", field.name));
             }
         }
         // At least one key must exist whose value can match.
         let least = rules.min_properties.filter(|least| *least > 0)?;
         let Extra::Of(extra) = &rules.extra else { return None };
-        let by_name = rules.fields.iter().filter(given).map(|field| &field.shape);
-        let mut all = by_name.chain(rules.patterns.iter().map(|known| &known.shape)).chain([&**extra]);
-        let reason = all.try_fold(String::new(), |_, shape| self.of(shape))?;
+        let by_name = rules.fields.iter().filter(is_settable).map(|field| &field.shape);
+        let mut shapes = by_name.chain(rules.patterns.iter().map(|pattern| &pattern.shape)).chain([&**extra]);
+        let reason = shapes.try_fold(String::new(), |_, shape| self.check(shape))?;
         Some(format!("it must have at least {least} of its keys, and no value fits them: {reason}"))
     }
 
-    fn all(&mut self, parts: &'a [Shape]) -> Option<String> {
-        if let Some(reason) = parts.iter().find_map(|part| self.of(part)) {
+    fn check_all(&mut self, parts: &'a [Shape]) -> Option<String> {
+        if let Some(reason) = parts.iter().find_map(|part| self.check(part)) {
             return Some(reason);
         }
         for (index, part) in parts.iter().enumerate() {
             for other in parts.iter().skip(index + 1) {
                 if disjoint::pairwise_disjoint(&[part.clone(), other.clone()], self.defs) {
-                    let [one, two] = [part, other].map(|part| describe::expected(part, self.defs));
-                    return Some(match one == two {
+                    let [left, right] = [part, other].map(|part| describe::expected(part, self.defs));
+                    return Some(match left == right {
                         true => "its parts have no value in common".to_owned(),
-                        false => format!("it must be both {one} and {two}"),
+                        false => format!("it must be both {left} and {right}"),
                     });
                 }
             }
         }
         let mut merger = Merger::new(self.defs, Access::ReadOnly);
-        match merger.all(parts, 0) {
-            None => merger.is_sure().then(|| "its parts have no value in common".to_owned()),
-            Some(merged) => plain(&merged),
+        match merger.merge_all(parts, 0) {
+            None => merger.is_conclusive().then(|| "its parts have no value in common".to_owned()),
+            Some(merged) => contradiction(&merged),
         }
     }
 }
 
 /// Returns why no value matches a shape, by the shape's own rules alone.
-fn plain(shape: &Shape) -> Option<String> {
-    let contradictory = match &shape.kind {
+fn contradiction(shape: &Shape) -> Option<String> {
+    let is_contradictory = match &shape.kind {
         Kind::Never => return Some(NOTHING.to_owned()),
         Kind::Enum(values) if values.is_empty() => return Some(NOTHING.to_owned()),
         Kind::Integer(rules) => rules.is_contradictory(true),
@@ -170,7 +170,7 @@ fn plain(shape: &Shape) -> Option<String> {
         _ => false,
     };
     let rules = || prose::rules(shape).join(" and ");
-    contradictory.then(|| format!("its rules contradict one another ({})", rules()))
+    is_contradictory.then(|| format!("its rules contradict one another ({})", rules()))
 }
 
 fn is_above(least: Option<u64>, max: Option<u64>) -> bool {

@@ -94,8 +94,8 @@ fn compare_mixed(int: i128, float: f64) -> Ordering {
         return Ordering::Greater;
     }
     #[expect(clippy::cast_possible_truncation, reason = "in range; the fraction is compared separately")]
-    let whole = float.trunc() as i128;
-    int.cmp(&whole).then_with(|| 0.0_f64.partial_cmp(&float.fract()).unwrap_or(Ordering::Equal))
+    let integer_part = float.trunc() as i128;
+    int.cmp(&integer_part).then_with(|| 0.0_f64.partial_cmp(&float.fract()).unwrap_or(Ordering::Equal))
 }
 
 /// A number with a total order, in which `1` and `1.0` are equal.

@@ -7,14 +7,14 @@ use crate::base::truncate;
 /// Adds a reference token to a JSON pointer.
 pub fn push(pointer: &mut String, token: &str) {
     pointer.push('/');
-    let mut rest = token;
-    while let Some(at) = rest.bytes().position(|byte| matches!(byte, b'~' | b'/')) {
-        let (plain, escaped) = rest.split_at(at);
+    let mut remaining = token;
+    while let Some(at) = remaining.bytes().position(|byte| matches!(byte, b'~' | b'/')) {
+        let (plain, escaped) = remaining.split_at(at);
         pointer.push_str(plain);
         pointer.push_str(if escaped.starts_with('~') { "~0" } else { "~1" });
-        rest = &escaped[1..];
+        remaining = &escaped[1..];
     }
-    pointer.push_str(rest);
+    pointer.push_str(remaining);
 }
 
 /// Returns the pointer to a member of the value at a JSON pointer.
@@ -30,7 +30,7 @@ const MAX_KEY: usize = 100;
 const MAX_POINTER_BYTES: usize = 2_000;
 
 /// Adds a key of a value to a JSON pointer in a message. Long keys are cut.
-pub(crate) fn push_given(pointer: &mut String, key: &str) {
+pub(crate) fn push_truncated(pointer: &mut String, key: &str) {
     let limit = if pointer.len() < MAX_POINTER_BYTES { MAX_KEY } else { 0 };
     if key.len() <= limit { push(pointer, key) } else { push(pointer, &truncate::cut(key, limit)) }
 }
@@ -68,14 +68,14 @@ pub fn token_of(token: &str) -> String {
 /// Decodes a URI fragment; `None` if the result is not valid UTF-8.
 pub(crate) fn percent_decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
+    let mut remaining = text.bytes();
+    while let Some(byte) = remaining.next() {
         if byte != b'%' {
             bytes.push(byte);
             continue;
         }
-        let high = char::from(rest.next()?).to_digit(16)?;
-        let low = char::from(rest.next()?).to_digit(16)?;
+        let high = char::from(remaining.next()?).to_digit(16)?;
+        let low = char::from(remaining.next()?).to_digit(16)?;
         bytes.push(u8::try_from(high * 16 + low).ok()?);
     }
     String::from_utf8(bytes).ok()

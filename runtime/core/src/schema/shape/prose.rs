@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::base::truncate::cut;
-use crate::schema::shape::rules::Stated;
+use crate::schema::shape::rules::StatedRule;
 use crate::schema::shape::{Kind, Literal, Relation, Shape, relations};
 
 /// Maximum length of a value in prose, in characters.
@@ -19,7 +19,7 @@ pub(crate) fn value(literal: &Literal) -> String {
 }
 
 /// `one of 1, 2, 3`
-pub(crate) fn listed(values: &[Literal]) -> String {
+pub(crate) fn one_of(values: &[Literal]) -> String {
     let displayed: Vec<String> = values.iter().take(MAX_LISTED).map(value).collect();
     let more = if values.len() > MAX_LISTED { ", …" } else { "" };
     match displayed.as_slice() {
@@ -35,17 +35,21 @@ pub(crate) fn states_default(description: &str, default: &Literal) -> bool {
     let literal = json.as_str().map_or_else(|| json.to_string(), str::to_owned);
     let mut words = description.split_whitespace();
     while let Some(word) = words.next() {
-        let is_word = |word: &str| {
+        let is_default_word = |word: &str| {
             matches!(
                 word.trim_matches(|c: char| !c.is_alphanumeric()),
                 "Default" | "default" | "Defaults" | "defaults"
             )
         };
-        let value = |word: &&str| {
+        let is_literal = |word: &&str| {
             word.trim_matches(['`', '"', '\'', '*', '.', ',', ';', ':', '(', ')', '=']) == literal
         };
-        if is_word(word)
-            && words.clone().take(NEAR).take_while(|word| !is_word(word)).any(|word| value(&word))
+        if is_default_word(word)
+            && words
+                .clone()
+                .take(NEAR)
+                .take_while(|word| !is_default_word(word))
+                .any(|word| is_literal(&word))
         {
             return true;
         }
@@ -80,7 +84,7 @@ pub(crate) fn describe(description: &str, notes: &[String]) -> String {
 /// Returns the rule of a keyword for the shape itself, as part of a sentence.
 pub(crate) fn rule(shape: &Shape, keyword: &str) -> Option<String> {
     let prose = match (keyword, &shape.kind) {
-        ("enum" | "const", Kind::Enum(values)) => listed(values),
+        ("enum" | "const", Kind::Enum(values)) => one_of(values),
         ("default", _) => format!("default {}", value(shape.default.as_ref()?)),
         ("examples", _) => examples(&shape.examples),
         ("deprecated", _) => "deprecated".to_owned(),
@@ -88,10 +92,10 @@ pub(crate) fn rule(shape: &Shape, keyword: &str) -> Option<String> {
             rules.relations.iter().map(Relation::prose).collect::<Vec<_>>().join("; ")
         }
         _ => {
-            let says = |rule: &Stated| {
-                rule.keyword == keyword || rule.dialect_form.as_ref().is_some_and(|it| it.0 == keyword)
+            let has_keyword = |rule: &StatedRule| {
+                rule.keyword == keyword || rule.dialect_form.as_ref().is_some_and(|form| form.0 == keyword)
             };
-            stated(shape).into_iter().find(says)?.prose
+            stated(shape).into_iter().find(has_keyword)?.prose
         }
     };
     (!prose.is_empty()).then_some(prose)
@@ -102,13 +106,13 @@ pub(crate) fn states_deprecated(text: &str) -> bool {
     text.to_lowercase().contains("deprecated")
 }
 
-fn stated(shape: &Shape) -> Vec<Stated> {
+fn stated(shape: &Shape) -> Vec<StatedRule> {
     match &shape.kind {
-        Kind::Integer(rules) | Kind::Number(rules) => rules.stated(),
-        Kind::String(rules) => rules.stated(),
-        Kind::Array(rules) => rules.stated(),
-        Kind::Tuple(rules) => rules.stated(),
-        Kind::Object(rules) => rules.stated(),
+        Kind::Integer(rules) | Kind::Number(rules) => rules.stated_rules(),
+        Kind::String(rules) => rules.stated_rules(),
+        Kind::Array(rules) => rules.stated_rules(),
+        Kind::Tuple(rules) => rules.stated_rules(),
+        Kind::Object(rules) => rules.stated_rules(),
         _ => Vec::new(),
     }
 }
@@ -119,7 +123,7 @@ pub(crate) fn rules(shape: &Shape) -> Vec<String> {
     let rules = stated.into_iter().filter(|rule| rule.keyword != "contentMediaType").map(|rule| rule.prose);
     let mut notes: Vec<String> = rules.filter(|message| !message.is_empty()).collect();
     if let Kind::Enum(values) = &shape.kind {
-        notes.push(listed(values));
+        notes.push(one_of(values));
     }
     if shape.deprecated {
         notes.push("deprecated".into());

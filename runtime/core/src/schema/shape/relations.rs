@@ -52,7 +52,7 @@ pub(crate) fn read(schema: &Map<String, Value>) -> List<Relation> {
     let rule = |rule: &Value| {
         let mut words = rule.as_array()?.iter().map(Value::as_str);
         let name = words.next()??;
-        let (kind, _) = KINDS.iter().find(|(_, known)| *known == name)?;
+        let (kind, _) = KINDS.iter().find(|(_, keyword)| *keyword == name)?;
         let fields: Option<Vec<Text>> = words.map(|word| Some(word?.to_owned().into())).collect();
         Some(Relation { kind: *kind, fields: fields?.into() })
     };
@@ -66,28 +66,28 @@ impl Relation {
         match (self.kind, names.as_slice()) {
             (RelationKind::ExactlyOne, names) => format!("give exactly one of {}", names.join(", ")),
             (RelationKind::AtMostOne, names) => format!("give at most one of {}", names.join(", ")),
-            (RelationKind::Requires, [first, rest @ ..]) => {
-                format!("{first} can only be given together with {}", rest.join(", "))
+            (RelationKind::Requires, [first, others @ ..]) => {
+                format!("{first} can only be given together with {}", others.join(", "))
             }
             (RelationKind::Requires, []) => String::new(),
         }
     }
 
     /// Returns the problem with the fields that are set, if any.
-    pub(crate) fn problem(&self, is_given: impl Fn(&str) -> bool) -> Option<String> {
-        let given: Vec<&str> = self.fields.iter().map(Text::as_str).filter(|name| is_given(name)).collect();
-        let broken = match self.kind {
-            RelationKind::ExactlyOne => given.len() != 1,
-            RelationKind::AtMostOne => given.len() > 1,
+    pub(crate) fn problem(&self, is_set: impl Fn(&str) -> bool) -> Option<String> {
+        let set: Vec<&str> = self.fields.iter().map(Text::as_str).filter(|name| is_set(name)).collect();
+        let is_broken = match self.kind {
+            RelationKind::ExactlyOne => set.len() != 1,
+            RelationKind::AtMostOne => set.len() > 1,
             RelationKind::Requires => {
-                self.fields.first().is_some_and(|first| is_given(first)) && given.len() < self.fields.len()
+                self.fields.first().is_some_and(|first| is_set(first)) && set.len() < self.fields.len()
             }
         };
-        let listed = || match given.as_slice() {
+        let names = || match set.as_slice() {
             [] => "none".to_owned(),
-            given => given.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+            set => set.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
         };
-        broken.then(|| format!("{}, got {}", self.prose(), listed()))
+        is_broken.then(|| format!("{}, got {}", self.prose(), names()))
     }
 }
 

@@ -61,7 +61,7 @@ impl Loss {
 
 impl Loss {
     /// Whether a value that the tool accepts cannot be sent in this dialect. A strict dialect cannot express the value;
-    /// a lax one can.
+    /// a lax dialect can.
     #[must_use]
     pub fn withholds(&self) -> bool {
         self.keyword == "nullable"
@@ -71,9 +71,9 @@ impl Loss {
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Loss { pointer, keyword, in_prose, reason } = self;
-        let at = if pointer.is_empty() { String::new() } else { format!(" at {pointer}") };
-        let how = if *in_prose { "only stated in the description" } else { "not said" };
-        write!(f, "`{keyword}`{at} is {how}: {reason}")
+        let location = if pointer.is_empty() { String::new() } else { format!(" at {pointer}") };
+        let status = if *in_prose { "only stated in the description" } else { "not said" };
+        write!(f, "`{keyword}`{location} is {status}: {reason}")
     }
 }
 
@@ -94,7 +94,7 @@ pub struct Refusal {
 /// Returns all reasons why the dialect rejects the schema.
 pub fn render_input(shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Result<Rendered, Vec<Refusal>> {
     let mut renderer = Renderer::new(defs, dialect, Access::ReadOnly);
-    let schema = renderer.root(shape);
+    let schema = renderer.render_root(shape);
     renderer.finish(schema)
 }
 
@@ -105,7 +105,7 @@ pub fn render_input(shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Resul
 /// Returns all reasons why the dialect rejects the schema.
 pub fn render_output(shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Result<Rendered, Vec<Refusal>> {
     let mut renderer = Renderer::new(defs, dialect, Access::WriteOnly);
-    let schema = renderer.node(shape, false);
+    let schema = renderer.render_node(shape, false);
     renderer.finish(schema)
 }
 
@@ -121,15 +121,15 @@ struct Renderer<'a> {
     losses: Vec<Loss>,
     refusals: Vec<Refusal>,
     /// The named shapes that are referenced.
-    reached: BTreeSet<String>,
+    referenced: BTreeSet<String>,
     /// The referenced shapes that are not rendered yet.
-    waiting: BTreeSet<String>,
-    /// The named shapes around the location.
+    pending: BTreeSet<String>,
+    /// The named shapes that enclose the location.
     enclosing: EnclosingDefs,
     /// How many more shapes may be inlined. References that occur twice per level would double at each level.
-    budget: usize,
-    /// The number of shapes that are inlined around the current one.
-    inlined: usize,
+    remaining_inlines: usize,
+    /// The number of enclosing shapes that are inlined.
+    inline_depth: usize,
 }
 
 /// Maximum number of shapes that are inlined if references are not accepted.
@@ -145,11 +145,11 @@ impl<'a> Renderer<'a> {
             path: String::new(),
             losses: Vec::new(),
             refusals: Vec::new(),
-            reached: BTreeSet::new(),
-            waiting: BTreeSet::new(),
+            referenced: BTreeSet::new(),
+            pending: BTreeSet::new(),
             enclosing: EnclosingDefs::new(),
-            budget: MAX_INLINED,
-            inlined: 0,
+            remaining_inlines: MAX_INLINED,
+            inline_depth: 0,
         }
     }
 
@@ -170,23 +170,23 @@ impl<'a> Renderer<'a> {
     }
 
     /// Records a reference to a named shape.
-    fn refer(&mut self, name: String) {
-        if self.reached.insert(name.clone()) {
-            self.waiting.insert(name);
+    fn add_reference(&mut self, name: String) {
+        if self.referenced.insert(name.clone()) {
+            self.pending.insert(name);
         }
     }
 
-    /// Renders named shapes until no new one is referenced.
+    /// Renders the referenced named shapes, and those that they reference in turn.
     fn render_defs(&mut self) -> Object {
         let mut rendered = BTreeMap::new();
-        while let Some(name) = self.waiting.pop_first() {
+        while let Some(name) = self.pending.pop_first() {
             self.path = String::from("/$defs");
             pointer::push(&mut self.path, &name);
             if find_def(self.defs, &name).is_none() {
-                self.lose("$ref", false, "no schema has the name");
+                self.record_loss("$ref", false, "no schema has the name");
             }
             self.enclosing = vec![name.clone()];
-            let schema = self.node(self.codec.target(&name), false);
+            let schema = self.render_node(self.codec.target(&name), false);
             self.enclosing.clear();
             rendered.insert(name, schema);
         }
@@ -194,15 +194,15 @@ impl<'a> Renderer<'a> {
         rendered.into_iter().collect()
     }
 
-    fn visible(&self, field: &Field) -> bool {
+    fn is_visible(&self, field: &Field) -> bool {
         field.access != self.hidden
     }
 
-    fn lose(&mut self, keyword: &'static str, in_prose: bool, reason: &'static str) {
+    fn record_loss(&mut self, keyword: &'static str, in_prose: bool, reason: &'static str) {
         self.losses.push(Loss { pointer: self.path.clone(), keyword, in_prose, reason });
     }
 
-    fn refuse(&mut self, reason: impl Into<String>) {
+    fn add_refusal(&mut self, reason: impl Into<String>) {
         self.refusals.push(Refusal { pointer: self.path.clone(), reason: reason.into() });
     }
 
@@ -217,11 +217,11 @@ impl<'a> Renderer<'a> {
     }
 
     /// Renders the shapes of an array under a keyword.
-    fn list(&mut self, keyword: &str, shapes: &[Shape]) -> Vec<Value> {
-        let node = |(index, shape): (usize, &Shape)| {
-            self.at(&[keyword, &index.to_string()], |renderer| renderer.node(shape, false))
+    fn render_list(&mut self, keyword: &str, shapes: &[Shape]) -> Vec<Value> {
+        let item = |(index, shape): (usize, &Shape)| {
+            self.at(&[keyword, &index.to_string()], |renderer| renderer.render_node(shape, false))
         };
-        shapes.iter().enumerate().map(node).collect()
+        shapes.iter().enumerate().map(item).collect()
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct Keyword {
     /// The required form of its value.
     pub(crate) form: Form,
     /// How the values of two schemas are combined.
-    pub(crate) together: Together,
+    pub(crate) combination: Combination,
 }
 
 /// The form of a keyword's value.
@@ -48,7 +48,7 @@ pub(crate) enum Form {
 
 /// How the values of two schemas are combined.
 #[derive(Clone, Copy)]
-pub(crate) enum Together {
+pub(crate) enum Combination {
     /// The larger number.
     Larger,
     /// The smaller number.
@@ -60,8 +60,8 @@ pub(crate) enum Together {
 }
 
 impl Keyword {
-    const fn new(name: &'static str, form: Form, together: Together) -> Keyword {
-        Keyword { name, form, together }
+    const fn new(name: &'static str, form: Form, combination: Combination) -> Keyword {
+        Keyword { name, form, combination }
     }
 }
 
@@ -75,12 +75,14 @@ pub(crate) const TYPES: [(&str, &[Keyword]); 4] = [
 
 /// Returns the keyword with a name, and the type that it applies to.
 pub(crate) fn keyword(name: &str) -> Option<(&'static str, &'static Keyword)> {
-    TYPES.iter().find_map(|(of, keywords)| Some((*of, keywords.iter().find(|known| known.name == name)?)))
+    TYPES.iter().find_map(|(type_name, keywords)| {
+        Some((*type_name, keywords.iter().find(|keyword| keyword.name == name)?))
+    })
 }
 
 /// A rule that is set, in each of its forms.
 #[derive(Debug)]
-pub(crate) struct Stated {
+pub(crate) struct StatedRule {
     /// Its keyword in canonical text.
     pub(crate) keyword: &'static str,
     /// Its value in canonical text.
@@ -88,51 +90,51 @@ pub(crate) struct Stated {
     /// The keyword and the value for providers, if they differ from canonical text.
     pub(crate) dialect_form: Option<(&'static str, Value)>,
     /// Returns the value for a dialect that has the keyword; `None` if the dialect cannot express the value.
-    pub(crate) written: fn(&Dialect, &Value) -> Option<Value>,
+    pub(crate) to_dialect: fn(&Dialect, &Value) -> Option<Value>,
     /// Part of a sentence that states the rule; empty if it is for neither providers nor models.
     pub(crate) prose: String,
 }
 
-impl Stated {
-    fn new(keyword: &'static str, value: impl Into<Value>, prose: String) -> Stated {
-        Stated {
+impl StatedRule {
+    fn new(keyword: &'static str, value: impl Into<Value>, prose: String) -> StatedRule {
+        StatedRule {
             keyword,
             value: value.into(),
             dialect_form: None,
-            written: |_, value| Some(value.clone()),
+            to_dialect: |_, value| Some(value.clone()),
             prose,
         }
     }
 
     /// A string, unless it is empty.
-    fn text(keyword: &'static str, text: &Text, prose: impl FnOnce(&Text) -> String) -> Option<Stated> {
-        (!text.is_empty()).then(|| Stated::new(keyword, text.as_str(), prose(text)))
+    fn text(keyword: &'static str, text: &Text, prose: impl FnOnce(&Text) -> String) -> Option<StatedRule> {
+        (!text.is_empty()).then(|| StatedRule::new(keyword, text.as_str(), prose(text)))
     }
 
     /// A limit on a count: `at least 1 character`.
-    fn count(keyword: &'static str, limit: Option<u64>, thing: &str) -> Option<Stated> {
+    fn count(keyword: &'static str, limit: Option<u64>, thing: &str) -> Option<StatedRule> {
         let limit = limit?;
-        let least = if keyword.starts_with("min") { "at least" } else { "at most" };
+        let bound = if keyword.starts_with("min") { "at least" } else { "at most" };
         let plural = if limit == 1 { "" } else { "s" };
-        Some(Stated::new(keyword, limit, format!("{least} {limit} {thing}{plural}")))
+        Some(StatedRule::new(keyword, limit, format!("{bound} {limit} {thing}{plural}")))
     }
 
     /// A flag, if it is set.
-    fn flag(keyword: &'static str, flag: bool, prose: &str) -> Option<Stated> {
-        flag.then(|| Stated::new(keyword, true, prose.to_owned()))
+    fn flag(keyword: &'static str, flag: bool, prose: &str) -> Option<StatedRule> {
+        flag.then(|| StatedRule::new(keyword, true, prose.to_owned()))
     }
 }
 
 /// Returns the problems of a count.
-fn wrong_count(count: usize, least: Option<u64>, max: Option<u64>, thing: &str) -> Vec<String> {
+fn check_count(count: usize, least: Option<u64>, max: Option<u64>, thing: &str) -> Vec<String> {
     let count = u64::try_from(count).unwrap_or(u64::MAX);
     let message = |bound: &str, limit: u64| {
         let plural = if limit == 1 { "" } else { "s" };
         format!("must have {bound} {limit} {thing}{plural}, got {count}")
     };
-    let few = least.filter(|limit| count < *limit).map(|limit| message("at least", limit));
-    let many = max.filter(|limit| count > *limit).map(|limit| message("at most", limit));
-    few.into_iter().chain(many).collect()
+    let too_few = least.filter(|limit| count < *limit).map(|limit| message("at least", limit));
+    let too_many = max.filter(|limit| count > *limit).map(|limit| message("at most", limit));
+    too_few.into_iter().chain(too_many).collect()
 }
 
 /// Reads a count from a schema in normal form.
@@ -151,7 +153,7 @@ pub(super) fn flag(schema: &Object, keyword: &str) -> bool {
 }
 
 /// Returns the smaller of two limits.
-fn least(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+fn smaller_limit(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
         (limit, None) | (None, limit) => limit,
@@ -159,7 +161,7 @@ fn least(a: Option<u64>, b: Option<u64>) -> Option<u64> {
 }
 
 /// Returns the value that is set, or the value of both if they are equal. Different values cannot be combined.
-fn same<T: Clone + PartialEq>(a: &T, b: &T, none: &T) -> Option<T> {
+fn common_value<T: Clone + PartialEq>(a: &T, b: &T, none: &T) -> Option<T> {
     match (a, b) {
         (a, b) if b == none || a == b => Some(a.clone()),
         (a, b) if a == none => Some(b.clone()),
@@ -168,19 +170,19 @@ fn same<T: Clone + PartialEq>(a: &T, b: &T, none: &T) -> Option<T> {
 }
 
 /// Returns the first string, or the second if the first is empty.
-fn first(a: &Text, b: &Text) -> Text {
+fn first_non_empty(a: &Text, b: &Text) -> Text {
     if a.is_empty() { b.clone() } else { a.clone() }
 }
 
 /// Returns the first limit, or the second if the first is not set.
-const fn either(first: Option<u64>, second: Option<u64>) -> Option<u64> {
+const fn first_set(first: Option<u64>, second: Option<u64>) -> Option<u64> {
     if first.is_some() { first } else { second }
 }
 
 /// Returns the first string, or the second if the first is empty. Both are static.
-const fn either_text(first: &Text, second: &Text) -> Text {
-    let given = first.program();
-    Text::Static(if given.is_empty() { second.program() } else { given })
+const fn first_set_text(first: &Text, second: &Text) -> Text {
+    let text = first.program();
+    Text::Static(if text.is_empty() { second.program() } else { text })
 }
 
 #[cfg(test)]
@@ -195,18 +197,18 @@ mod tests {
 
         #[test]
         fn stated_rules_round_trip_through_schemas(shape in arbitrary::shape()) {
-            let (of, stated) = match &shape.kind {
-                Kind::Integer(rules) | Kind::Number(rules) => ("number", rules.stated()),
-                Kind::String(rules) => ("string", rules.stated()),
-                Kind::Array(rules) => ("array", rules.stated()),
-                Kind::Tuple(rules) => ("array", rules.stated()),
-                Kind::Object(rules) => ("object", rules.stated()),
+            let (type_name, stated) = match &shape.kind {
+                Kind::Integer(rules) | Kind::Number(rules) => ("number", rules.stated_rules()),
+                Kind::String(rules) => ("string", rules.stated_rules()),
+                Kind::Array(rules) => ("array", rules.stated_rules()),
+                Kind::Tuple(rules) => ("array", rules.stated_rules()),
+                Kind::Object(rules) => ("object", rules.stated_rules()),
                 _ => return Ok(()),
             };
             for name in stated.iter().map(|rule| rule.keyword) {
                 // `format` applies to several types; keywords that start with `x-` occur only in canonical text.
-                let own = name == "format" || name.starts_with("x-");
-                prop_assert!(own || keyword(name).is_some_and(|(known, _)| known == of), "{} {}", of, name);
+                let is_exempt = name == "format" || name.starts_with("x-");
+                prop_assert!(is_exempt || keyword(name).is_some_and(|(owner, _)| owner == type_name), "{} {}", type_name, name);
             }
         }
     }

@@ -23,7 +23,7 @@ impl Schema {
     }
 
     /// Returns the canonical text, if it is not parsed yet.
-    pub(crate) fn unread(&self) -> Option<&'static str> {
+    pub(crate) fn unparsed_text(&self) -> Option<&'static str> {
         match self {
             Schema::Text(text, cell) if cell.get().is_none() => Some(text),
             _ => None,
@@ -132,20 +132,24 @@ pub(crate) fn find_schema<'a>(defs: &'a List<Def>, name: &str) -> Option<&'a Sch
 const MAX_DEPTH: usize = 16;
 
 /// Whether a shape allows `null`.
-pub(crate) fn takes_null(shape: &Shape, defs: &List<Def>) -> bool {
-    within(shape, defs, 0)
+pub(crate) fn allows_null(shape: &Shape, defs: &List<Def>) -> bool {
+    allows_null_within(shape, defs, 0)
 }
 
-fn within(shape: &Shape, defs: &List<Def>, depth: usize) -> bool {
+fn allows_null_within(shape: &Shape, defs: &List<Def>, depth: usize) -> bool {
     if shape.nullable || depth > MAX_DEPTH {
         return true;
     }
     match &shape.kind {
         Kind::Any | Kind::Null | Kind::Raw(_) => true,
         Kind::Enum(values) => values.contains(&Literal::Null),
-        Kind::Ref(name) => find_def(defs, name).is_none_or(|shape| within(shape, defs, depth + 1)),
-        Kind::All(parts) => parts.iter().all(|part| within(part, defs, depth + 1)),
-        Kind::Union(rules) => rules.variants.iter().any(|variant| within(variant, defs, depth + 1)),
+        Kind::Ref(name) => {
+            find_def(defs, name).is_none_or(|shape| allows_null_within(shape, defs, depth + 1))
+        }
+        Kind::All(parts) => parts.iter().all(|part| allows_null_within(part, defs, depth + 1)),
+        Kind::Union(rules) => {
+            rules.variants.iter().any(|variant| allows_null_within(variant, defs, depth + 1))
+        }
         _ => false,
     }
 }

@@ -1,7 +1,7 @@
 //! Reduces the size of a shape: what a model reads becomes shorter, and every call stays possible.
 //!
 //! [`slim`] turns a shape into a smaller one before it is rendered. The smaller shape accepts everything that the
-//! full one accepts, except for optional arguments that were omitted. Every change is recorded as a [`Trim`].
+//! full shape accepts, except for optional arguments that were omitted. Every change is recorded as a [`Trim`].
 //! Decoding uses the full shape, so omitted parts are still accepted and still validated.
 
 mod defs;
@@ -22,7 +22,7 @@ use super::{find_def, pointer, resolved};
 use crate::base::frozen::{List, Text};
 
 pub use depth::outline_within;
-pub(crate) use expansion_order::{Opened, Places};
+pub(crate) use expansion_order::{Expansion, ExpansionOrder};
 pub(crate) use node_trims::shortened;
 pub use parse::SlimError;
 pub use trims::{Trim, TrimKind};
@@ -47,8 +47,8 @@ pub struct Slim {
     pub drop_closed: bool,
     /// If set, only required arguments and the arguments with these names are shown.
     pub optional: Option<List<Text>>,
-    /// Maximum number of levels of objects that are shown in full; the arguments are the first. A deeper part becomes
-    /// an object whose description lists its fields.
+    /// Maximum number of levels of objects that are shown in full; the arguments are the first level. A deeper part
+    /// becomes an object whose description lists its fields.
     pub depth: Option<usize>,
     /// Whether named shapes that are used once are inlined.
     pub inline: bool,
@@ -151,16 +151,16 @@ pub(crate) fn slim_to(
     shape: &Shape,
     defs: &List<Def>,
     slim: &Slim,
-    opened: Option<Opened<'_>>,
-    tells: bool,
+    expansion: Option<Expansion<'_>>,
+    records_trims: bool,
 ) -> Slimmed {
-    let opened = opened.filter(|opened| !opened.is_all());
-    if slim.is_idle() && opened.is_none() {
+    let expansion = expansion.filter(|expansion| !expansion.is_all());
+    if slim.is_idle() && expansion.is_none() {
         return Slimmed { shape: shape.clone(), defs: defs.clone(), trims: Vec::new() };
     }
-    let mut slimmer = Slimmer::new(defs, slim, opened, tells);
+    let mut slimmer = Slimmer::new(defs, slim, expansion, records_trims);
     let pruned = slimmer.prune(shape);
-    let shape = slimmer.node(&pruned, 0);
+    let shape = slimmer.trim_node(&pruned, 0);
     let defs = slimmer.trim_defs();
     let mut trims = slimmer.trims;
     let (shape, defs) = defs::arrange(shape, defs, slim, &mut trims);
@@ -171,37 +171,43 @@ struct Slimmer<'a> {
     defs: &'a List<Def>,
     slim: &'a Slim,
     /// The parts that are shown in full; `None` shows all.
-    opened: Option<Opened<'a>>,
+    expansion: Option<Expansion<'a>>,
     path: String,
     /// Whether trims are recorded.
-    tells: bool,
+    records_trims: bool,
     trims: Vec<Trim>,
     /// The named shapes that are referenced and not visited yet, with their levels.
-    waiting: BTreeSet<(usize, String)>,
+    pending_defs: BTreeSet<(usize, String)>,
 }
 
 impl<'a> Slimmer<'a> {
-    fn new(defs: &'a List<Def>, slim: &'a Slim, opened: Option<Opened<'a>>, tells: bool) -> Slimmer<'a> {
-        let (path, trims, waiting) = Default::default();
-        Slimmer { defs, slim, opened, path, tells, trims, waiting }
+    fn new(
+        defs: &'a List<Def>,
+        slim: &'a Slim,
+        expansion: Option<Expansion<'a>>,
+        records_trims: bool,
+    ) -> Slimmer<'a> {
+        let (path, trims, pending_defs) = Default::default();
+        Slimmer { defs, slim, expansion, path, records_trims, trims, pending_defs }
     }
 
     /// Whether some schemas become less strict.
     fn loosens(&self) -> bool {
-        self.opened.is_some() || self.slim.loosens()
+        self.expansion.is_some() || self.slim.loosens()
     }
 
     /// Whether a shape is replaced by an outline.
     fn is_cut(&self, shape: &Shape, level: usize) -> bool {
         let too_deep = self.slim.depth.is_some_and(|depth| level >= depth);
-        let is_closed = self.opened.is_some_and(|opened| level > 0 && !opened.shows(shape, &self.path));
-        (too_deep || is_closed)
-            && !depth::is_whole(shape)
+        let is_collapsed =
+            self.expansion.is_some_and(|expansion| level > 0 && !expansion.shows(shape, &self.path));
+        (too_deep || is_collapsed)
+            && !depth::is_never_cut(shape)
             && depth::is_deep(shape, self.defs, &mut BTreeSet::new())
     }
 
     fn trim(&mut self, lever: TrimKind, what: impl Into<String>) {
-        if self.tells {
+        if self.records_trims {
             self.trims.push(Trim { pointer: self.path.clone(), lever, what: what.into() });
         }
     }
@@ -219,16 +225,17 @@ impl<'a> Slimmer<'a> {
 
     /// Omits optional arguments.
     fn prune(&mut self, shape: &Shape) -> Shape {
-        let (Some(named), Some(root)) = (&self.slim.optional, resolved(shape, self.defs)) else {
+        let (Some(kept_names), Some(root)) = (&self.slim.optional, resolved(shape, self.defs)) else {
             return shape.clone();
         };
         let Kind::Object(rules) = &root.kind else { return shape.clone() };
         // An argument that a rule names may be the only way to satisfy the rule.
-        let in_rules = rules.relations.iter().flat_map(|relation| relation.fields.iter());
-        let named: BTreeSet<&str> = named.iter().chain(in_rules).map(|name| name.as_str()).collect();
-        let is_kept = |field: &Field| field.required || named.contains(field.name.as_str());
-        let (kept, left): (Vec<Field>, Vec<Field>) = rules.fields.iter().cloned().partition(is_kept);
-        for field in left.iter().filter(|field| field.access != Access::ReadOnly) {
+        let related_names = rules.relations.iter().flat_map(|relation| relation.fields.iter());
+        let kept_names: BTreeSet<&str> =
+            kept_names.iter().chain(related_names).map(|name| name.as_str()).collect();
+        let is_kept = |field: &Field| field.required || kept_names.contains(field.name.as_str());
+        let (kept, omitted): (Vec<Field>, Vec<Field>) = rules.fields.iter().cloned().partition(is_kept);
+        for field in omitted.iter().filter(|field| field.access != Access::ReadOnly) {
             self.at(&["properties", &field.name], |slimmer| slimmer.trim(TrimKind::Optional, "left out"));
         }
         let mut root = Shape {
@@ -241,44 +248,44 @@ impl<'a> Slimmer<'a> {
         root
     }
 
-    /// Trims a shape. `level` is the number of objects around it.
-    fn node(&mut self, shape: &Shape, level: usize) -> Shape {
+    /// Trims a shape. `level` is the number of enclosing objects.
+    fn trim_node(&mut self, shape: &Shape, level: usize) -> Shape {
         if self.is_cut(shape, level) {
-            let mut cut = self.outlined(shape);
+            let mut cut = self.outlined_shape(shape);
             let outline = std::mem::take(&mut cut.description);
             cut.description = shape.description.clone();
-            self.annotations(&mut cut, level);
+            self.trim_annotations(&mut cut, level);
             cut.description = depth::with_outline(&cut.description, &outline).into();
             return cut;
         }
-        let partial = self.partial(shape, level);
-        let (shape, rest) = partial.as_ref().map_or((shape, ""), |(shape, rest)| (shape, rest));
-        let mut out = Shape { kind: self.kind(&shape.kind, level), ..shape.clone() };
-        self.annotations(&mut out, level);
-        if !rest.is_empty() {
-            out.description = depth::with_outline(&out.description, rest).into();
+        let partial = self.partially_outlined(shape, level);
+        let (shape, outline) = partial.as_ref().map_or((shape, ""), |(shape, outline)| (shape, outline));
+        let mut out = Shape { kind: self.trim_kind(&shape.kind, level), ..shape.clone() };
+        self.trim_annotations(&mut out, level);
+        if !outline.is_empty() {
+            out.description = depth::with_outline(&out.description, outline).into();
         }
         out
     }
 
-    fn kind(&mut self, given: &Kind, level: usize) -> Kind {
-        match given {
+    fn trim_kind(&mut self, original: &Kind, level: usize) -> Kind {
+        match original {
             Kind::Ref(name) => {
-                self.waiting.insert((level, name.to_string()));
+                self.pending_defs.insert((level, name.to_string()));
             }
-            Kind::Raw(text) => return self.raw(text, level),
+            Kind::Raw(text) => return self.trim_raw(text, level),
             _ => {}
         }
         let loosens = self.loosens();
-        let mut kind = children::mapped(given, &mut |child, shape| {
+        let mut kind = children::map_children(original, &mut |child, shape| {
             let level = level + usize::from(child.is_member);
-            self.at(&child.tokens, |slimmer| slimmer.node(shape, level))
+            self.at(&child.tokens, |slimmer| slimmer.trim_node(shape, level))
         });
         match &mut kind {
-            // If variants become less strict, more than one may match.
+            // If variants become less strict, several of them may match.
             Kind::Union(rules) if loosens => {
                 rules.mode = UnionMode::Any;
-                depth::tag(rules, given, self.defs);
+                depth::add_tags(rules, original, self.defs);
             }
             Kind::Object(rules) => {
                 rules.fields =
@@ -296,13 +303,13 @@ impl<'a> Slimmer<'a> {
     /// Trims the referenced named shapes, each at the lowest level of its references.
     fn trim_defs(&mut self) -> BTreeMap<String, Shape> {
         let mut done = BTreeMap::new();
-        while let Some((level, name)) = self.waiting.pop_first() {
+        while let Some((level, name)) = self.pending_defs.pop_first() {
             if done.contains_key(&name) {
                 continue;
             }
             let Some(shape) = find_def(self.defs, &name) else { continue };
             self.path.clear();
-            let slimmed = self.at(&["$defs", &name], |slimmer| slimmer.node(shape, level));
+            let slimmed = self.at(&["$defs", &name], |slimmer| slimmer.trim_node(shape, level));
             done.insert(name, slimmed);
         }
         done

@@ -1,8 +1,8 @@
 //! Flattens arguments that have several variants to one object with the fields of all variants.
 //!
 //! Models, command lines and generated types need named arguments. A schema may declare them in variants, in
-//! conditional rules, or behind references. Here the fields move to the root, and the rest refers to them only by
-//! name: `{properties: {id, name}, anyOf: [{required: [id]}, {required: [name]}]}`.
+//! conditional rules, or behind references. Here the fields move to the root, and the other rules refer to them only
+//! by name: `{properties: {id, name}, anyOf: [{required: [id]}, {required: [name]}]}`.
 
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ const MAX_DEPTH: usize = 16;
 /// Returns the same values as one object with the fields of all variants, next to the rules about them. `None` if no
 /// fields are known.
 pub(crate) fn spread(shape: &Shape, defs: &[Def]) -> Option<Shape> {
-    let fields = fields_of(shape, defs, 0).filter(|fields| !fields.is_empty())?;
+    let fields = declared_fields(shape, defs, 0).filter(|fields| !fields.is_empty())?;
     let parts = match &shape.kind {
         Kind::All(parts) => &**parts,
         _ => std::slice::from_ref(shape),
@@ -25,112 +25,115 @@ pub(crate) fn spread(shape: &Shape, defs: &[Def]) -> Option<Shape> {
         Kind::Object(rules) => Some((part, rules)),
         _ => None,
     });
-    let mut whole = match first {
+    let mut object_rules = match first {
         Some((_, rules)) => rules.clone(),
-        None => ObjectRules { extra: extra_of(shape, defs, 0), ..ObjectRules::ANY },
+        None => ObjectRules { extra: combined_extra(shape, defs, 0), ..ObjectRules::ANY },
     };
-    let own = std::mem::replace(&mut whole.fields, fields.into());
-    let spread = Spread { all: &whole.fields, own: &own, defs };
+    let outer = std::mem::replace(&mut object_rules.fields, fields.into());
+    let spread = Spread { all: &object_rules.fields, outer: &outer, defs };
     let is_first = |part: &Shape| first.is_some_and(|(first, _)| std::ptr::eq(first, part));
-    let rest = parts.iter().filter(|part| !is_first(part)).filter_map(|part| spread.rest(part, 0));
-    let rest: Vec<Shape> = rest.filter(|part| part.kind != Kind::Any).collect();
-    let object = Shape::of(Kind::Object(whole.clone()));
-    let kind = match rest.as_slice() {
+    let others =
+        parts.iter().filter(|part| !is_first(part)).filter_map(|part| spread.remaining_rules(part, 0));
+    let others: Vec<Shape> = others.filter(|part| part.kind != Kind::Any).collect();
+    let object = Shape::of(Kind::Object(object_rules.clone()));
+    let kind = match others.as_slice() {
         [] => object.kind,
-        _ => Kind::All(std::iter::once(object).chain(rest).collect()),
+        _ => Kind::All(std::iter::once(object).chain(others).collect()),
     };
     Some(Shape { nullable: false, kind, ..shape.clone() })
 }
 
 /// Returns the fields of the objects of a shape. `None` if it has no objects.
-fn fields_of(shape: &Shape, defs: &[Def], depth: usize) -> Option<Vec<Field>> {
-    let below = |shape: &Shape| fields_of(shape, defs, depth + 1);
+fn declared_fields(shape: &Shape, defs: &[Def], depth: usize) -> Option<Vec<Field>> {
+    let recurse = |shape: &Shape| declared_fields(shape, defs, depth + 1);
     match &shape.kind {
         _ if depth > MAX_DEPTH => None,
         Kind::Object(rules) => Some(rules.fields.to_vec()),
-        Kind::Ref(name) => below(find(defs, name)?),
+        Kind::Ref(name) => recurse(find_named(defs, name)?),
         Kind::Any => Some(Vec::new()),
         Kind::Raw(text) => {
-            Some(of_conditions(text).iter().filter_map(below).flatten().map(optional).collect())
+            Some(conditional_shapes(text).iter().filter_map(recurse).flatten().map(optional).collect())
         }
         Kind::Union(rules) => {
-            let variants: Vec<Vec<Field>> = rules.variants.iter().filter_map(below).collect();
+            let variants: Vec<Vec<Field>> = rules.variants.iter().filter_map(recurse).collect();
             (!variants.is_empty()).then(|| unite(&variants))
         }
         Kind::All(parts) => {
-            let mut all: Vec<Field> = Vec::new();
-            for field in parts.iter().map(below).collect::<Option<Vec<_>>>()?.into_iter().flatten() {
-                match all.iter_mut().find(|known| known.name == field.name) {
-                    Some(known) => {
-                        known.required |= field.required;
-                        if known.shape.kind == Kind::Any {
-                            known.shape.kind = field.shape.kind.clone();
-                            known.shape.nullable = field.shape.nullable;
-                            known.shape.adopt(&field.shape);
+            let mut fields: Vec<Field> = Vec::new();
+            for field in parts.iter().map(recurse).collect::<Option<Vec<_>>>()?.into_iter().flatten() {
+                match fields.iter_mut().find(|existing| existing.name == field.name) {
+                    Some(existing) => {
+                        existing.required |= field.required;
+                        if existing.shape.kind == Kind::Any {
+                            existing.shape.kind = field.shape.kind.clone();
+                            existing.shape.nullable = field.shape.nullable;
+                            existing.shape.adopt(&field.shape);
                         }
                     }
-                    None => all.push(field),
+                    None => fields.push(field),
                 }
             }
-            Some(all)
+            Some(fields)
         }
         _ => None,
     }
 }
 
 /// Returns the shapes in conditional rules.
-fn of_conditions(text: &str) -> Vec<Shape> {
+fn conditional_shapes(text: &str) -> Vec<Shape> {
     let Ok(Value::Object(raw)) = serde_json::from_str(text) else { return Vec::new() };
     let branches = ["then", "else"].into_iter().filter_map(|keyword| raw.get(keyword));
     let dependent = raw.get("dependentSchemas").and_then(Value::as_object);
-    branches.chain(dependent.into_iter().flat_map(|of| of.values())).map(read::read_canonical).collect()
+    branches
+        .chain(dependent.into_iter().flat_map(|schemas| schemas.values()))
+        .map(read::read_canonical)
+        .collect()
 }
 
 fn optional(field: Field) -> Field {
     Field { required: false, ..field }
 }
 
-fn find<'a>(defs: &'a [Def], name: &str) -> Option<&'a Shape> {
+fn find_named<'a>(defs: &'a [Def], name: &str) -> Option<&'a Shape> {
     defs.iter().find(|def| def.name == *name).map(|def| def.schema.shape())
 }
 
 /// Returns whether objects of any variant may have additional fields.
-fn extra_of(shape: &Shape, defs: &[Def], depth: usize) -> Extra {
-    let closed = match &shape.kind {
+fn combined_extra(shape: &Shape, defs: &[Def], depth: usize) -> Extra {
+    let is_closed = match &shape.kind {
         _ if depth > MAX_DEPTH => false,
         Kind::Object(rules) => rules.extra == Extra::Closed && rules.patterns.is_empty(),
-        Kind::Ref(name) => {
-            find(defs, name).is_some_and(|target| extra_of(target, defs, depth + 1) == Extra::Closed)
-        }
+        Kind::Ref(name) => find_named(defs, name)
+            .is_some_and(|target| combined_extra(target, defs, depth + 1) == Extra::Closed),
         Kind::Union(rules) => {
-            rules.variants.iter().all(|variant| extra_of(variant, defs, depth + 1) == Extra::Closed)
+            rules.variants.iter().all(|variant| combined_extra(variant, defs, depth + 1) == Extra::Closed)
         }
         _ => false,
     };
-    if closed { Extra::Closed } else { Extra::Open }
+    if is_closed { Extra::Closed } else { Extra::Open }
 }
 
 struct Spread<'a> {
     /// The fields of all variants.
     all: &'a [Field],
     /// The fields that are next to the variants.
-    own: &'a [Field],
+    outer: &'a [Field],
     defs: &'a [Def],
 }
 
 impl Spread<'_> {
     /// Returns the rules of a shape other than its fields. `None` if it has no objects.
-    fn rest(&self, shape: &Shape, depth: usize) -> Option<Shape> {
-        let below = |shape: &Shape| self.rest(shape, depth + 1);
+    fn remaining_rules(&self, shape: &Shape, depth: usize) -> Option<Shape> {
+        let recurse = |shape: &Shape| self.remaining_rules(shape, depth + 1);
         let kind = match &shape.kind {
             _ if depth > MAX_DEPTH => return None,
-            Kind::Object(rules) => self.object(rules),
-            Kind::Ref(name) => return below(find(self.defs, name)?),
+            Kind::Object(rules) => self.remaining_object(rules),
+            Kind::Ref(name) => return recurse(find_named(self.defs, name)?),
             Kind::Any | Kind::Raw(_) => shape.kind.clone(),
             // Its variants are selected by name.
             Kind::Union(rules) if rules.discriminator.is_some() => shape.kind.clone(),
             Kind::Union(rules) => {
-                let variants: Vec<Shape> = rules.variants.iter().filter_map(below).collect();
+                let variants: Vec<Shape> = rules.variants.iter().filter_map(recurse).collect();
                 match variants.as_slice() {
                     [] => return None,
                     [only] => only.kind.clone(),
@@ -139,7 +142,7 @@ impl Spread<'_> {
                 }
             }
             Kind::All(parts) => {
-                let mut parts = parts.iter().map(below).collect::<Option<Vec<Shape>>>()?;
+                let mut parts = parts.iter().map(recurse).collect::<Option<Vec<Shape>>>()?;
                 parts.retain(|part| part.kind != Kind::Any);
                 match parts.len() {
                     0 => Kind::Any,
@@ -152,28 +155,28 @@ impl Spread<'_> {
         Some(Shape { kind, nullable: false, ..shape.clone() })
     }
 
-    fn object(&self, rules: &ObjectRules) -> Kind {
+    fn remaining_object(&self, rules: &ObjectRules) -> Kind {
         let is_closed = rules.extra != Extra::Open || !rules.patterns.is_empty();
         let mut fields: Vec<Field> = Vec::new();
         for field in &rules.fields {
-            let known = self.all.iter().find(|known| known.name == field.name);
-            let same = known.is_some_and(|known| {
-                known.shape.kind == field.shape.kind && known.shape.nullable == field.shape.nullable
+            let merged = self.all.iter().find(|merged| merged.name == field.name);
+            let is_same = merged.is_some_and(|merged| {
+                merged.shape.kind == field.shape.kind && merged.shape.nullable == field.shape.nullable
             });
-            let says_more = !same && field.shape.kind != Kind::Any;
-            let asks = field.required && known.is_none_or(|known| !known.required);
-            if is_closed || says_more || asks {
-                let shape = if says_more { field.shape.clone() } else { Shape::ANY };
+            let has_other_shape = !is_same && field.shape.kind != Kind::Any;
+            let is_newly_required = field.required && merged.is_none_or(|merged| !merged.required);
+            if is_closed || has_other_shape || is_newly_required {
+                let shape = if has_other_shape { field.shape.clone() } else { Shape::ANY };
                 fields.push(Field { shape, ..field.clone() });
             }
         }
         if is_closed {
             // Fields next to the variants belong to each variant.
-            let beside =
-                self.own.iter().filter(|own| rules.fields.iter().all(|field| field.name != own.name));
-            fields.extend(beside.map(|field| Field { required: false, shape: Shape::ANY, ..field.clone() }));
+            let added =
+                self.outer.iter().filter(|outer| rules.fields.iter().all(|field| field.name != outer.name));
+            fields.extend(added.map(|field| Field { required: false, shape: Shape::ANY, ..field.clone() }));
         }
-        let left = ObjectRules { fields: List::from(fields), ..rules.clone() };
-        if left == ObjectRules::ANY { Kind::Any } else { Kind::Object(left) }
+        let remaining = ObjectRules { fields: List::from(fields), ..rules.clone() };
+        if remaining == ObjectRules::ANY { Kind::Any } else { Kind::Object(remaining) }
     }
 }

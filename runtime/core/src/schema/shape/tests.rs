@@ -1,4 +1,4 @@
-//! Helpers of the tests of shapes, and the runner of their scripts.
+//! Test helpers for shapes, and the runner of the test scripts.
 
 pub(crate) mod arbitrary;
 mod scripts;

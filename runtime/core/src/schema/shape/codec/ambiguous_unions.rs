@@ -7,12 +7,12 @@ use crate::schema::shape::{Field, Kind, Literal, ObjectRules, Shape, UnionRules}
 const MAX_DEPTH: usize = 5;
 /// Maximum number of comparisons per union: nested unions multiply them. Variants that are not compared count as
 /// distinguishable.
-const MAX_COMPARED: usize = 1_000;
+const MAX_COMPARISONS: usize = 1_000;
 
 impl Codec<'_> {
     /// Whether one written value could represent different values of two variants.
-    pub(super) fn is_mixed(&self, union: &UnionRules) -> bool {
-        self.compared.set(MAX_COMPARED);
+    pub(super) fn is_ambiguous(&self, union: &UnionRules) -> bool {
+        self.remaining_comparisons.set(MAX_COMPARISONS);
         self.variants_clash(union, 0)
     }
 
@@ -24,45 +24,46 @@ impl Codec<'_> {
     }
 
     fn clash(&self, a: &Shape, b: &Shape, depth: usize) -> bool {
-        let Some(remaining) = self.compared.get().checked_sub(1).filter(|_| depth <= MAX_DEPTH) else {
+        let Some(remaining) = self.remaining_comparisons.get().checked_sub(1).filter(|_| depth <= MAX_DEPTH)
+        else {
             return false;
         };
-        self.compared.set(remaining);
+        self.remaining_comparisons.set(remaining);
         match (&a.kind, &b.kind) {
             (Kind::Ref(name), _) => return self.clash(self.target(name), b, depth + 1),
             (_, Kind::Ref(name)) => return self.clash(a, self.target(name), depth + 1),
-            (Kind::Union(union), _) if self.is_clear(union, depth) => {
+            (Kind::Union(union), _) if self.is_unambiguous(union, depth) => {
                 return union.variants.iter().any(|variant| self.clash(variant, b, depth + 1));
             }
-            (_, Kind::Union(union)) if self.is_clear(union, depth) => {
+            (_, Kind::Union(union)) if self.is_unambiguous(union, depth) => {
                 return union.variants.iter().any(|variant| self.clash(a, variant, depth + 1));
             }
             _ => {}
         }
         match (self.form_of(a), self.form_of(b)) {
-            (Form::As(a, _), _) => self.clash(&a, b, depth + 1),
-            (_, Form::As(b, _)) => self.clash(a, &b, depth + 1),
-            (Form::Text, Form::Plain) => writes_text(b),
-            (Form::Plain, Form::Text) => writes_text(a),
+            (Form::Substitute(a, _), _) => self.clash(&a, b, depth + 1),
+            (_, Form::Substitute(b, _)) => self.clash(a, &b, depth + 1),
+            (Form::Text, Form::Plain) => allows_strings(b),
+            (Form::Plain, Form::Text) => allows_strings(a),
             (Form::Pairs(a), Form::Pairs(b)) => self.clash(&a, &b, depth + 1),
             (Form::Pairs(_), Form::Plain) => matches!(b.kind, Kind::Array(_) | Kind::Tuple(_)),
             (Form::Plain, Form::Pairs(_)) => matches!(a.kind, Kind::Array(_) | Kind::Tuple(_)),
-            (Form::Places(a), Form::Places(b)) => {
+            (Form::Positions(a), Form::Positions(b)) => {
                 a.iter().zip(&b).any(|(a, b)| self.clash(&a.shape, &b.shape, depth + 1))
             }
-            (Form::Places(places), Form::Plain) => self.is_like_places(b, &places),
-            (Form::Plain, Form::Places(places)) => self.is_like_places(a, &places),
-            (Form::Plain, Form::Plain) => self.plain_clash(a, b, depth),
+            (Form::Positions(positions), Form::Plain) => self.resembles_positions(b, &positions),
+            (Form::Plain, Form::Positions(positions)) => self.resembles_positions(a, &positions),
+            (Form::Plain, Form::Plain) => self.plain_forms_clash(a, b, depth),
             _ => false,
         }
     }
 
     /// Whether a union is written as one of its variants.
-    fn is_clear(&self, union: &UnionRules, depth: usize) -> bool {
+    fn is_unambiguous(&self, union: &UnionRules, depth: usize) -> bool {
         depth < MAX_DEPTH && !self.variants_clash(union, depth)
     }
 
-    /// Returns the form of a shape. A union that is still undecided here is JSON text.
+    /// Returns the form of a shape. A union that is not decided yet is JSON text.
     fn form_of(&self, shape: &Shape) -> Form {
         match &shape.kind {
             Kind::Union(_) => Form::Text,
@@ -72,14 +73,14 @@ impl Codec<'_> {
 
     /// Whether an object could be confused with a tuple that is written as an object. A tuple with any items has the
     /// first position. A tuple that may be empty is written as `{}` if fields may be absent.
-    fn is_like_places(&self, shape: &Shape, places: &[Field]) -> bool {
+    fn resembles_positions(&self, shape: &Shape, positions: &[Field]) -> bool {
         let Kind::Object(rules) = &shape.kind else { return false };
-        let nothing = |fields: &[Field]| fields.iter().all(|field| !field.required);
-        has_key(rules, &places[0].name)
-            || (self.dialect.optional_fields && nothing(places) && nothing(&rules.fields))
+        let none_required = |fields: &[Field]| fields.iter().all(|field| !field.required);
+        has_key(rules, &positions[0].name)
+            || (self.dialect.optional_fields && none_required(positions) && none_required(&rules.fields))
     }
 
-    fn plain_clash(&self, a: &Shape, b: &Shape, depth: usize) -> bool {
+    fn plain_forms_clash(&self, a: &Shape, b: &Shape, depth: usize) -> bool {
         match (&a.kind, &b.kind) {
             (Kind::Array(a), Kind::Array(b)) => self.clash(&a.items, &b.items, depth + 1),
             (Kind::Object(a), Kind::Object(b)) => self.objects_clash(a, b, depth),
@@ -88,12 +89,15 @@ impl Codec<'_> {
     }
 
     fn objects_clash(&self, a: &ObjectRules, b: &ObjectRules, depth: usize) -> bool {
-        let (ours, theirs) = (self.members(a), self.members(b));
-        let pairs =
-            || ours.iter().filter_map(|own| Some((own, theirs.iter().find(|other| other.key == own.key)?)));
+        let (members, other_members) = (self.members(a), self.members(b));
+        let pairs = || {
+            members.iter().filter_map(|member| {
+                Some((member, other_members.iter().find(|other| other.key == member.key)?))
+            })
+        };
         let mut clash = false;
-        for (own, other) in pairs() {
-            let (a, b) = match (&own.of, &other.of) {
+        for (member, other) in pairs() {
+            let (a, b) = match (&member.kind, &other.kind) {
                 (MemberKind::Field(a), MemberKind::Field(b)) => (a, b),
                 (MemberKind::Others(a), MemberKind::Others(b)) => {
                     clash |= self.clash(a, b, depth + 1);
@@ -104,19 +108,19 @@ impl Codec<'_> {
                     continue;
                 }
             };
-            if own.required && other.required && are_apart(&a.shape, &b.shape) {
+            if member.required && other.required && are_disjoint_enums(&a.shape, &b.shape) {
                 return false;
             }
-            // One omits the field where the other has `null`.
-            let absent = !self.dialect.optional_fields && own.required != other.required;
-            clash |= absent && (a.shape.nullable || b.shape.nullable);
+            // One object omits the field where the other has `null`.
+            let differs_in_presence = !self.dialect.optional_fields && member.required != other.required;
+            clash |= differs_in_presence && (a.shape.nullable || b.shape.nullable);
             clash |= self.clash(&a.shape, &b.shape, depth + 1);
         }
         clash
     }
 }
 
-fn writes_text(shape: &Shape) -> bool {
+fn allows_strings(shape: &Shape) -> bool {
     match &shape.kind {
         Kind::String(_) => true,
         Kind::Enum(values) => values.iter().any(|value| matches!(value, Literal::String(_))),
@@ -129,9 +133,9 @@ fn has_key(rules: &ObjectRules, key: &str) -> bool {
 }
 
 /// Whether two lists of values are disjoint.
-fn are_apart(a: &Shape, b: &Shape) -> bool {
+fn are_disjoint_enums(a: &Shape, b: &Shape) -> bool {
     match (&a.kind, &b.kind) {
-        (Kind::Enum(a), Kind::Enum(b)) => !a.iter().any(|value| b.iter().any(|other| value.same(other))),
+        (Kind::Enum(a), Kind::Enum(b)) => !a.iter().any(|value| b.iter().any(|other| value.equals(other))),
         _ => false,
     }
 }

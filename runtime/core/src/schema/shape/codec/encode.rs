@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::read::shape_of;
+use super::read::item_shape;
 use super::{Codec, Form, KEY, MemberKind, REST_ITEMS_KEY, ROOT_KEY, VALUE};
 use crate::base::frozen::List;
 use crate::schema::dialect::Dialect;
@@ -14,154 +14,173 @@ const MAX_DEPTH: usize = 128;
 /// Returns arguments as a model writes them in a dialect; [`decode`](crate::schema::shape::decode::decode) is the
 /// inverse. The arguments should be valid, under the names that the model sees.
 ///
-/// If `null` means in the dialect that an optional field is absent, a `null` for such a field is omitted.
+/// If the dialect uses `null` for an absent optional field, a `null` for such a field is omitted.
 #[must_use]
 pub fn encode(arguments: &Value, shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Value {
     let codec = Codec::new(defs, dialect, Access::ReadOnly);
-    let written = codec.written(arguments, shape, &[], 0);
-    if codec.is_whole(shape) { json!({ ROOT_KEY: written }) } else { written }
+    let encoded = codec.encode_value(arguments, shape, &[], 0);
+    if codec.is_single_argument(shape) { json!({ ROOT_KEY: encoded }) } else { encoded }
 }
 
 impl Codec<'_> {
     /// Returns a value as it is written at a location.
-    pub(in crate::schema::shape) fn written(
+    pub(in crate::schema::shape) fn encode_value(
         &self,
         value: &Value,
         shape: &Shape,
-        around: &[String],
+        enclosing: &[String],
         depth: usize,
     ) -> Value {
         if depth > MAX_DEPTH {
             return value.clone();
         }
         let depth = depth + 1;
-        match self.form(shape, around) {
+        match self.form(shape, enclosing) {
             Form::Text if value.is_null() && shape.nullable && !matches!(shape.kind, Kind::Any) => {
                 Value::Null
             }
             Form::Text => Value::String(value.to_string()),
             // The other shape allows `null` where this shape does, and decides its form.
-            Form::As(shape, _) => self.written(value, &shape, around, depth),
+            Form::Substitute(shape, _) => self.encode_value(value, &shape, enclosing, depth),
             _ if value.is_null() && shape.nullable => Value::Null,
-            Form::Pairs(of) => match value {
-                Value::Object(fields) => self.pairs_of(fields.iter(), &of, around, depth),
+            Form::Pairs(value_shape) => match value {
+                Value::Object(fields) => self.encode_pairs(fields.iter(), &value_shape, enclosing, depth),
                 other => other.clone(),
             },
-            Form::Places(places) => match value {
-                Value::Array(items) => self.placed(items, &places, around, depth),
+            Form::Positions(positions) => match value {
+                Value::Array(items) => self.encode_positions(items, &positions, enclosing, depth),
                 other => other.clone(),
             },
-            Form::Plain => self.plainly(value, shape, around, depth),
+            Form::Plain => self.encode_plain(value, shape, enclosing, depth),
         }
     }
 
-    fn plainly(&self, value: &Value, shape: &Shape, around: &[String], depth: usize) -> Value {
+    fn encode_plain(&self, value: &Value, shape: &Shape, enclosing: &[String], depth: usize) -> Value {
         match (&shape.kind, value) {
-            (Kind::Ref(name), _) => self.written(value, self.target(name), &self.within(name, around), depth),
+            (Kind::Ref(name), _) => {
+                self.encode_value(value, self.target(name), &self.enter_def(name, enclosing), depth)
+            }
             (Kind::Union(rules), _) => {
-                let fits = |variant: &&Shape| decode::fits(value, variant, self.defs);
-                let named = decode::named_variant(value, rules, self.defs);
-                let all = || rules.variants.iter().filter(fits);
-                let first = || all().find(|variant| self.holds(value, variant)).or_else(|| all().next());
-                match named.or_else(first) {
-                    Some(variant) => self.written(value, variant, around, depth),
+                let is_valid = |variant: &&Shape| decode::fits(value, variant, self.defs);
+                let tagged = decode::named_variant(value, rules, self.defs);
+                let matching = || rules.variants.iter().filter(is_valid);
+                let first = || {
+                    matching().find(|variant| self.has_all_keys(value, variant)).or_else(|| matching().next())
+                };
+                match tagged.or_else(first) {
+                    Some(variant) => self.encode_value(value, variant, enclosing, depth),
                     None => value.clone(),
                 }
             }
-            (Kind::All(parts), _) => {
-                parts.iter().fold(value.clone(), |value, part| self.written(&value, part, around, depth))
-            }
+            (Kind::All(parts), _) => parts
+                .iter()
+                .fold(value.clone(), |value, part| self.encode_value(&value, part, enclosing, depth)),
             (Kind::Array(rules), Value::Array(items)) => {
-                items.iter().map(|item| self.written(item, &rules.items, around, depth)).collect()
+                items.iter().map(|item| self.encode_value(item, &rules.items, enclosing, depth)).collect()
             }
             (Kind::Tuple(rules), Value::Array(items)) => {
-                let item = |(index, item): (usize, &Value)| match shape_of(rules, index) {
-                    Some(shape) => self.written(item, shape, around, depth),
+                let item = |(index, item): (usize, &Value)| match item_shape(rules, index) {
+                    Some(shape) => self.encode_value(item, shape, enclosing, depth),
                     None => item.clone(),
                 };
                 items.iter().enumerate().map(item).collect()
             }
-            (Kind::Object(rules), Value::Object(given)) => self.object_of(given, rules, around, depth),
+            (Kind::Object(rules), Value::Object(members)) => {
+                self.encode_object(members, rules, enclosing, depth)
+            }
             _ => value.clone(),
         }
     }
 
-    /// Whether the form of an object has a place for every key of a value.
-    fn holds(&self, value: &Value, shape: &Shape) -> bool {
-        let (Value::Object(given), Some(shape)) = (value, resolved(shape, self.defs)) else { return true };
+    /// Whether the form of an object can represent every key of a value.
+    fn has_all_keys(&self, value: &Value, shape: &Shape) -> bool {
+        let (Value::Object(object), Some(shape)) = (value, resolved(shape, self.defs)) else { return true };
         match (self.form(shape, &[]), &shape.kind) {
             (Form::Plain, Kind::Object(rules)) if !self.dialect.open_objects => {
                 let members = self.members(rules);
                 let is_named = |key: &String| {
-                    members.iter().any(|member| match member.of {
+                    members.iter().any(|member| match member.kind {
                         MemberKind::Field(field) => *field.name == **key,
                         MemberKind::Others(_) => true,
                     })
                 };
-                given.keys().all(is_named)
+                object.keys().all(is_named)
             }
             _ => true,
         }
     }
 
-    fn pairs_of<'v>(
+    fn encode_pairs<'v>(
         &self,
         fields: impl Iterator<Item = (&'v String, &'v Value)>,
-        of: &Shape,
-        around: &[String],
+        value_shape: &Shape,
+        enclosing: &[String],
         depth: usize,
     ) -> Value {
         fields
-            .map(|(key, value)| json!({ KEY: key, VALUE: self.written(value, of, around, depth) }))
+            .map(|(key, value)| json!({ KEY: key, VALUE: self.encode_value(value, value_shape, enclosing, depth) }))
             .collect()
     }
 
-    fn placed(&self, items: &[Value], places: &[Field], around: &[String], depth: usize) -> Value {
+    fn encode_positions(
+        &self,
+        items: &[Value],
+        positions: &[Field],
+        enclosing: &[String],
+        depth: usize,
+    ) -> Value {
         let mut out = Map::new();
-        for (index, place) in places.iter().enumerate() {
-            let value = match (&place.shape.kind, items.get(index)) {
-                (Kind::Array(rules), Some(_)) if place.name == REST_ITEMS_KEY => {
-                    let rest = items[index..].iter();
-                    Some(rest.map(|item| self.written(item, &rules.items, around, depth)).collect())
+        for (index, position) in positions.iter().enumerate() {
+            let value = match (&position.shape.kind, items.get(index)) {
+                (Kind::Array(rules), Some(_)) if position.name == REST_ITEMS_KEY => {
+                    let remaining = items[index..].iter();
+                    Some(
+                        remaining
+                            .map(|item| self.encode_value(item, &rules.items, enclosing, depth))
+                            .collect(),
+                    )
                 }
-                (_, Some(item)) => Some(self.written(item, &place.shape, around, depth)),
+                (_, Some(item)) => Some(self.encode_value(item, &position.shape, enclosing, depth)),
                 // A position that no value matches has no field.
-                (_, None) if self.dialect.optional_fields || !self.shows(place) => None,
+                (_, None) if self.dialect.optional_fields || !self.is_rendered(position) => None,
                 (_, None) => Some(Value::Null),
             };
             if let Some(value) = value {
-                out.insert(place.name.to_string(), value);
+                out.insert(position.name.to_string(), value);
             }
         }
         Value::Object(out)
     }
 
-    fn object_of(
+    fn encode_object(
         &self,
-        given: &Map<String, Value>,
+        object: &Map<String, Value>,
         rules: &ObjectRules,
-        around: &[String],
+        enclosing: &[String],
         depth: usize,
     ) -> Value {
         let mut out = Map::new();
         let members = self.members(rules);
         let is_other = |key: &str| {
-            !members.iter().any(|member| matches!(member.of, MemberKind::Field(field) if field.name == *key))
+            !members
+                .iter()
+                .any(|member| matches!(member.kind, MemberKind::Field(field) if field.name == *key))
         };
-        let mut others = given.iter().filter(|(key, _)| is_other(key)).peekable();
+        let mut others = object.iter().filter(|(key, _)| is_other(key)).peekable();
         for member in &members {
-            let value = match &member.of {
+            let value = match &member.kind {
                 MemberKind::Field(field) => {
                     let null_is_absent = !self.dialect.optional_fields && !member.required;
-                    given.get(field.name.as_str()).map(|value| match self.form(&field.shape, around) {
+                    object.get(field.name.as_str()).map(|value| match self.form(&field.shape, enclosing) {
                         // JSON text can distinguish `null` from an absent value.
                         Form::Text if value.is_null() && null_is_absent => Value::String(value.to_string()),
-                        _ => self.written(value, &field.shape, around, depth),
+                        _ => self.encode_value(value, &field.shape, enclosing, depth),
                     })
                 }
-                MemberKind::Others(of) => {
-                    others.peek().is_some().then(|| self.pairs_of(&mut others, of, around, depth))
-                }
+                MemberKind::Others(value_shape) => others
+                    .peek()
+                    .is_some()
+                    .then(|| self.encode_pairs(&mut others, value_shape, enclosing, depth)),
             };
             match value {
                 Some(value) => out.insert(member.key.to_string(), value),
@@ -170,8 +189,9 @@ impl Codec<'_> {
             };
         }
         for (key, value) in others {
-            let read = rules.extra_shape(key).map(|shape| self.written(value, shape, around, depth));
-            out.insert(key.clone(), read.unwrap_or_else(|| value.clone()));
+            let encoded =
+                rules.extra_shape(key).map(|shape| self.encode_value(value, shape, enclosing, depth));
+            out.insert(key.clone(), encoded.unwrap_or_else(|| value.clone()));
         }
         Value::Object(out)
     }

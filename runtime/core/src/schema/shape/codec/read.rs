@@ -30,9 +30,8 @@ pub(in crate::schema::shape) struct DecodedArguments {
     pub(in crate::schema::shape) value: Value,
     /// The problems of the form.
     pub(in crate::schema::shape) problems: Vec<ArgumentProblem>,
-    /// The locations of values that were written elsewhere: the location in the result, and the one that the model
-    /// wrote.
-    places: Vec<(String, String)>,
+    /// The values whose location changed: the location in the result, and the location that the model wrote.
+    moved: Vec<(String, String)>,
 }
 
 /// Reads arguments, if the dialect has values that are not written plainly.
@@ -48,26 +47,33 @@ pub(in crate::schema::shape) fn read(
     let mut reader = Reader {
         codec: Codec::new(defs, dialect, Access::ReadOnly),
         path: String::new(),
-        written: String::new(),
-        places: Vec::new(),
+        source: String::new(),
+        moved: Vec::new(),
         problems: Vec::new(),
-        loose: 0,
+        deviations: 0,
         steps: Cell::new(0),
         depth: 0,
     };
-    let value = reader.single_value(arguments, shape).unwrap_or_else(|| reader.value(arguments, shape, &[]));
-    Some(DecodedArguments { value, problems: reader.problems, places: reader.places })
+    let value =
+        reader.single_value(arguments, shape).unwrap_or_else(|| reader.read_value(arguments, shape, &[]));
+    Some(DecodedArguments { value, problems: reader.problems, moved: reader.moved })
 }
 
 impl DecodedArguments {
     /// Moves a problem to the location that the model wrote.
-    pub(in crate::schema::shape) fn placed(&self, problem: ArgumentProblem) -> ArgumentProblem {
-        let below = |location: &str| {
-            problem.pointer.strip_prefix(location).filter(|rest| rest.is_empty() || rest.starts_with('/'))
+    pub(in crate::schema::shape) fn relocated(&self, problem: ArgumentProblem) -> ArgumentProblem {
+        let path_below = |location: &str| {
+            problem
+                .pointer
+                .strip_prefix(location)
+                .filter(|remaining| remaining.is_empty() || remaining.starts_with('/'))
         };
-        let nearest = self.places.iter().filter_map(|(location, written)| Some((below(location)?, written)));
-        match nearest.min_by_key(|(rest, _)| rest.len()) {
-            Some((rest, written)) => ArgumentProblem { pointer: format!("{written}{rest}"), ..problem },
+        let enclosing_moves =
+            self.moved.iter().filter_map(|(location, source)| Some((path_below(location)?, source)));
+        match enclosing_moves.min_by_key(|(remaining, _)| remaining.len()) {
+            Some((remaining, source)) => {
+                ArgumentProblem { pointer: format!("{source}{remaining}"), ..problem }
+            }
             None => problem,
         }
     }
@@ -78,11 +84,11 @@ struct Reader<'a> {
     /// The location in the result.
     path: String,
     /// The location in the value that the model wrote.
-    written: String,
-    places: Vec<(String, String)>,
+    source: String,
+    moved: Vec<(String, String)>,
     problems: Vec<ArgumentProblem>,
     /// How many times the value deviates from the dialect's form.
-    loose: usize,
+    deviations: usize,
     /// The number of values that were read or compared with a variant of a union.
     steps: Cell<usize>,
     depth: usize,
@@ -91,78 +97,78 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// Reads arguments without names, which the model sends as one argument.
     fn single_value(&mut self, arguments: &Value, shape: &Shape) -> Option<Value> {
-        let given = arguments.as_object().filter(|given| given.len() == 1)?.get(ROOT_KEY)?;
-        if !self.codec.is_whole(shape) {
+        let argument = arguments.as_object().filter(|argument| argument.len() == 1)?.get(ROOT_KEY)?;
+        if !self.codec.is_single_argument(shape) {
             return None;
         }
-        self.places.push((String::new(), format!("/{ROOT_KEY}")));
-        pointer::push(&mut self.written, ROOT_KEY);
-        let read = self.value(given, shape, &[]);
-        if read.is_object() {
-            return Some(read);
+        self.moved.push((String::new(), format!("/{ROOT_KEY}")));
+        pointer::push(&mut self.source, ROOT_KEY);
+        let decoded = self.read_value(argument, shape, &[]);
+        if decoded.is_object() {
+            return Some(decoded);
         }
-        self.written.clear();
-        self.places.clear();
+        self.source.clear();
+        self.moved.clear();
         self.problems.clear();
         None
     }
 
     /// Reads a value at a location that may differ from the written location.
-    fn at(
+    fn read_at(
         &mut self,
         token: &str,
-        written: &[&str],
+        source: &[&str],
         value: &Value,
         shape: &Shape,
-        around: &[String],
+        enclosing: &[String],
     ) -> Value {
-        let lengths = (self.path.len(), self.written.len());
-        pointer::push_given(&mut self.path, token);
-        written.iter().for_each(|token| pointer::push_given(&mut self.written, token));
-        if written != [token] {
-            self.places.push((self.path.clone(), self.written.clone()));
+        let previous_lengths = (self.path.len(), self.source.len());
+        pointer::push_truncated(&mut self.path, token);
+        source.iter().for_each(|token| pointer::push_truncated(&mut self.source, token));
+        if source != [token] {
+            self.moved.push((self.path.clone(), self.source.clone()));
         }
-        let read = self.value(value, shape, around);
-        self.path.truncate(lengths.0);
-        self.written.truncate(lengths.1);
-        read
+        let decoded = self.read_value(value, shape, enclosing);
+        self.path.truncate(previous_lengths.0);
+        self.source.truncate(previous_lengths.1);
+        decoded
     }
 
     /// Adds a problem at a location that the result does not have.
-    fn problem(&mut self, written: &[&str], message: String) {
-        let mut pointer = self.written.clone();
-        written.iter().for_each(|token| pointer::push_given(&mut pointer, token));
+    fn add_problem(&mut self, source: &[&str], message: String) {
+        let mut pointer = self.source.clone();
+        source.iter().for_each(|token| pointer::push_truncated(&mut pointer, token));
         self.problems.push(ArgumentProblem { pointer, kind: ArgumentProblemKind::Value, message });
     }
 
-    fn value(&mut self, value: &Value, shape: &Shape, around: &[String]) -> Value {
+    fn read_value(&mut self, value: &Value, shape: &Shape, enclosing: &[String]) -> Value {
         self.steps.update(|steps| steps + 1);
-        if self.depth >= MAX_DEPTH || self.is_spent() || (value.is_null() && shape.nullable) {
+        if self.depth >= MAX_DEPTH || self.is_out_of_steps() || (value.is_null() && shape.nullable) {
             return value.clone();
         }
         self.depth += 1;
-        let read = match self.codec.form(shape, around) {
-            Form::Plain => self.plain(value, shape, around),
-            Form::Text => self.text(value, shape, around),
-            Form::Pairs(of) => self.pairs(value, &of, around),
-            Form::Places(fields) => self.list(value, &fields, shape, around),
-            Form::As(shape, _) => self.value(value, &shape, around),
+        let decoded = match self.codec.form(shape, enclosing) {
+            Form::Plain => self.read_plain(value, shape, enclosing),
+            Form::Text => self.read_text(value, shape, enclosing),
+            Form::Pairs(value_shape) => self.read_pairs(value, &value_shape, enclosing),
+            Form::Positions(fields) => self.read_positions(value, &fields, shape, enclosing),
+            Form::Substitute(shape, _) => self.read_value(value, &shape, enclosing),
         };
         self.depth -= 1;
-        read
+        decoded
     }
 
-    fn text(&mut self, value: &Value, shape: &Shape, around: &[String]) -> Value {
+    fn read_text(&mut self, value: &Value, shape: &Shape, enclosing: &[String]) -> Value {
         let Value::String(text) = value else {
-            self.loose += 1;
-            return self.plain(value, shape, around);
+            self.deviations += 1;
+            return self.read_plain(value, shape, enclosing);
         };
         let fits = |value: &Value| self.problems_of(value, shape).is_empty();
         match serde_json::from_str::<Value>(text) {
-            Ok(read) if matches!(shape.kind, Kind::Any | Kind::Raw(_)) || fits(&read) => read,
-            Ok(read @ (Value::Object(_) | Value::Array(_))) if !fits(value) => read,
+            Ok(parsed) if matches!(shape.kind, Kind::Any | Kind::Raw(_)) || fits(&parsed) => parsed,
+            Ok(parsed @ (Value::Object(_) | Value::Array(_))) if !fits(value) => parsed,
             _ => {
-                self.loose += 1;
+                self.deviations += 1;
                 value.clone()
             }
         }
@@ -170,62 +176,64 @@ impl<'a> Reader<'a> {
 
     fn problems_of(&self, value: &Value, shape: &Shape) -> Vec<ArgumentProblem> {
         let (problems, steps) = problems_in(value, shape, self.codec.defs, self.codec.dialect);
-        self.steps.update(|known| known.saturating_add(steps));
+        self.steps.update(|total| total.saturating_add(steps));
         problems
     }
 
-    /// Whether all steps are used up: the remaining values stay as written.
-    fn is_spent(&self) -> bool {
+    /// Whether all steps are used up. If so, the remaining values stay as written.
+    fn is_out_of_steps(&self) -> bool {
         let merged = self.codec.pairs.get().saturating_mul(STEPS_PER_PAIR);
         self.steps.get().saturating_add(merged) > MAX_STEPS
     }
 
     /// Reads JSON text for an object or an array, although the dialect has a form for it.
-    fn unquoted(&mut self, text: &str, shape: &Shape, around: &[String]) -> Option<Value> {
+    fn read_json_text(&mut self, text: &str, shape: &Shape, enclosing: &[String]) -> Option<Value> {
         if self.codec.dialect.is_plain() {
             return None;
         }
-        let read: Value = serde_json::from_str(text).ok()?;
-        let same = matches!(
-            (&shape.kind, &read),
+        let parsed: Value = serde_json::from_str(text).ok()?;
+        let has_same_type = matches!(
+            (&shape.kind, &parsed),
             (Kind::Object(_), Value::Object(_)) | (Kind::Array(_) | Kind::Tuple(_), Value::Array(_))
         );
-        self.loose += 1;
-        same.then(|| self.value(&read, shape, around))
+        self.deviations += 1;
+        has_same_type.then(|| self.read_value(&parsed, shape, enclosing))
     }
 
-    fn plain(&mut self, value: &Value, shape: &Shape, around: &[String]) -> Value {
+    fn read_plain(&mut self, value: &Value, shape: &Shape, enclosing: &[String]) -> Value {
         match (&shape.kind, value) {
             (Kind::Ref(name), _) => {
-                let within: EnclosingDefs = self.codec.within(name, around);
-                self.value(value, self.codec.target(name), &within)
+                let enclosing: EnclosingDefs = self.codec.enter_def(name, enclosing);
+                self.read_value(value, self.codec.target(name), &enclosing)
             }
-            (Kind::Union(rules), _) => self.union(value, rules, around),
+            (Kind::Union(rules), _) => self.read_union(value, rules, enclosing),
             (Kind::All(parts), _) => {
-                parts.iter().fold(value.clone(), |value, part| self.value(&value, part, around))
+                parts.iter().fold(value.clone(), |value, part| self.read_value(&value, part, enclosing))
             }
             (Kind::Object(_) | Kind::Array(_) | Kind::Tuple(_), Value::String(text)) => {
-                self.unquoted(text, shape, around).unwrap_or_else(|| value.clone())
+                self.read_json_text(text, shape, enclosing).unwrap_or_else(|| value.clone())
             }
-            (Kind::Array(rules), Value::Array(items)) => self.items(items, |_| Some(&*rules.items), around),
+            (Kind::Array(rules), Value::Array(items)) => {
+                self.read_items(items, |_| Some(&*rules.items), enclosing)
+            }
             (Kind::Tuple(rules), Value::Array(items)) => {
-                self.items(items, |index| shape_of(rules, index), around)
+                self.read_items(items, |index| item_shape(rules, index), enclosing)
             }
-            (Kind::Object(rules), Value::Object(given)) => self.object(given, rules, around),
+            (Kind::Object(rules), Value::Object(members)) => self.read_object(members, rules, enclosing),
             _ => value.clone(),
         }
     }
 
-    fn items<'s>(
+    fn read_items<'s>(
         &mut self,
         items: &[Value],
-        shape_of: impl Fn(usize) -> Option<&'s Shape>,
-        around: &[String],
+        item_shape: impl Fn(usize) -> Option<&'s Shape>,
+        enclosing: &[String],
     ) -> Value {
-        let item = |(index, item): (usize, &Value)| match shape_of(index) {
+        let item = |(index, item): (usize, &Value)| match item_shape(index) {
             Some(shape) => {
                 let token = index.to_string();
-                self.at(&token, &[&token], item, shape, around)
+                self.read_at(&token, &[&token], item, shape, enclosing)
             }
             None => item.clone(),
         };
@@ -233,7 +241,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a map from its pairs.
-    fn pairs(&mut self, value: &Value, of: &Shape, around: &[String]) -> Value {
+    fn read_pairs(&mut self, value: &Value, value_shape: &Shape, enclosing: &[String]) -> Value {
         let mut out = Map::new();
         match value {
             Value::Array(items) => {
@@ -243,35 +251,37 @@ impl<'a> Reader<'a> {
                         .as_object()
                         .and_then(|pair| Some((pair.get(super::KEY)?.as_str()?, pair.get(super::VALUE)?)));
                     let Some((key, inner)) = pair else {
-                        let given = describe::describe_value(item);
-                        self.problem(
+                        let actual = describe::describe_value(item);
+                        self.add_problem(
                             &[&token],
-                            format!("expected an object with `key` and `value`, got {given}"),
+                            format!("expected an object with `key` and `value`, got {actual}"),
                         );
                         continue;
                     };
                     if out.contains_key(key) {
                         let key = Value::from(key);
-                        self.problem(
+                        self.add_problem(
                             &[&token, super::KEY],
                             format!("the key {key} is given twice; give each key once"),
                         );
                         continue;
                     }
-                    let inner = self.at(key, &[&token, super::VALUE], inner, of, around);
+                    let inner = self.read_at(key, &[&token, super::VALUE], inner, value_shape, enclosing);
                     out.insert(key.to_owned(), inner);
                 }
             }
-            Value::Object(given) => {
-                self.loose += 1;
-                for (key, inner) in given {
-                    out.insert(key.clone(), self.at(key, &[key], inner, of, around));
+            Value::Object(members) => {
+                self.deviations += 1;
+                for (key, inner) in members {
+                    out.insert(key.clone(), self.read_at(key, &[key], inner, value_shape, enclosing));
                 }
             }
             Value::String(text) => {
-                self.loose += 1;
+                self.deviations += 1;
                 return match serde_json::from_str::<Value>(text) {
-                    Ok(read @ (Value::Object(_) | Value::Array(_))) => self.pairs(&read, of, around),
+                    Ok(parsed @ (Value::Object(_) | Value::Array(_))) => {
+                        self.read_pairs(&parsed, value_shape, enclosing)
+                    }
                     _ => value.clone(),
                 };
             }
@@ -281,33 +291,45 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads an array from the fields of its positions.
-    fn list(&mut self, value: &Value, fields: &[Field], shape: &Shape, around: &[String]) -> Value {
-        let Value::Object(given) = value else {
-            self.loose += 1;
-            return self.plain(value, shape, around);
+    fn read_positions(
+        &mut self,
+        value: &Value,
+        fields: &[Field],
+        shape: &Shape,
+        enclosing: &[String],
+    ) -> Value {
+        let Value::Object(members) = value else {
+            self.deviations += 1;
+            return self.read_plain(value, shape, enclosing);
         };
-        self.loose +=
-            given.keys().filter(|key| fields.iter().all(|field| field.name != *key.as_str())).count();
+        self.deviations +=
+            members.keys().filter(|key| fields.iter().all(|field| field.name != *key.as_str())).count();
         // If a position may be absent, `null` is a value; otherwise it means that the position is absent.
         let null_is_absent = !self.codec.dialect.optional_fields;
-        let is_given = |field: &&Field| {
-            let value = given.get(field.name.as_str());
+        let is_present = |field: &&Field| {
+            let value = members.get(field.name.as_str());
             value.is_some_and(|value| field.required || !null_is_absent || !value.is_null())
         };
-        let last = fields.iter().rposition(|field| is_given(&field)).map_or(0, |index| index + 1);
+        let last = fields.iter().rposition(|field| is_present(&field)).map_or(0, |index| index + 1);
         let mut items = Vec::new();
         for field in &fields[..last] {
             let name = field.name.as_str();
-            match (given.get(name), &field.shape.kind) {
-                (Some(Value::Array(rest)), Kind::Array(rules)) if name == REST_ITEMS_KEY => {
-                    for (index, item) in rest.iter().enumerate() {
+            match (members.get(name), &field.shape.kind) {
+                (Some(Value::Array(remaining)), Kind::Array(rules)) if name == REST_ITEMS_KEY => {
+                    for (index, item) in remaining.iter().enumerate() {
                         let (token, index) = (items.len().to_string(), index.to_string());
-                        items.push(self.at(&token, &[REST_ITEMS_KEY, &index], item, &rules.items, around));
+                        items.push(self.read_at(
+                            &token,
+                            &[REST_ITEMS_KEY, &index],
+                            item,
+                            &rules.items,
+                            enclosing,
+                        ));
                     }
                 }
                 (Some(value), _) => {
                     let token = items.len().to_string();
-                    items.push(self.at(&token, &[name], value, &field.shape, around));
+                    items.push(self.read_at(&token, &[name], value, &field.shape, enclosing));
                 }
                 (None, _) => items.push(Value::Null),
             }
@@ -315,71 +337,76 @@ impl<'a> Reader<'a> {
         Value::Array(items)
     }
 
-    fn object(&mut self, given: &Map<String, Value>, rules: &ObjectRules, around: &[String]) -> Value {
+    fn read_object(
+        &mut self,
+        object: &Map<String, Value>,
+        rules: &ObjectRules,
+        enclosing: &[String],
+    ) -> Value {
         let members = self.codec.members(rules);
         let null_is_absent = !self.codec.dialect.optional_fields;
         let mut out = Map::new();
-        for (key, value) in given {
+        for (key, value) in object {
             let member = members.iter().find(|member| member.key == *key);
             if value.is_null() && null_is_absent && member.is_some_and(|member| !member.required) {
                 continue;
             }
             match member {
-                Some(Member { of: MemberKind::Field(field), .. }) => {
-                    let read = self.at(&field.name, &[key], value, &field.shape, around);
-                    out.insert(field.name.to_string(), read);
+                Some(Member { kind: MemberKind::Field(field), .. }) => {
+                    let decoded = self.read_at(&field.name, &[key], value, &field.shape, enclosing);
+                    out.insert(field.name.to_string(), decoded);
                 }
-                Some(Member { of: MemberKind::Others(of), .. }) => {
-                    self.others(key, value, rules, of, around, &mut out);
+                Some(Member { kind: MemberKind::Others(value_shape), .. }) => {
+                    self.read_extra_pairs(key, value, rules, value_shape, enclosing, &mut out);
                 }
                 None => {
-                    self.loose += 1;
-                    let read = match self.field_shape(key, rules) {
-                        Some(shape) => self.at(key, &[key], value, shape, around),
+                    self.deviations += 1;
+                    let decoded = match self.field_shape(key, rules) {
+                        Some(shape) => self.read_at(key, &[key], value, shape, enclosing),
                         None => value.clone(),
                     };
-                    out.insert(key.clone(), read);
+                    out.insert(key.clone(), decoded);
                 }
             }
         }
-        let missing = |member: &&Member<'_>| {
-            (member.required || null_is_absent) && !given.contains_key(member.key.as_ref())
+        let is_missing = |member: &&Member<'_>| {
+            (member.required || null_is_absent) && !object.contains_key(member.key.as_ref())
         };
-        self.loose += members.iter().filter(missing).count();
+        self.deviations += members.iter().filter(is_missing).count();
         Value::Object(out)
     }
 
     /// Reads the pairs of an object that also has fields.
-    fn others(
+    fn read_extra_pairs(
         &mut self,
         key: &str,
         value: &Value,
         rules: &ObjectRules,
-        of: &Shape,
-        around: &[String],
+        value_shape: &Shape,
+        enclosing: &[String],
         out: &mut Map<String, Value>,
     ) {
-        let (length, places) = (self.written.len(), self.places.len());
-        pointer::push_given(&mut self.written, key);
-        match self.pairs(value, of, around) {
+        let (length, moved) = (self.source.len(), self.moved.len());
+        pointer::push_truncated(&mut self.source, key);
+        match self.read_pairs(value, value_shape, enclosing) {
             Value::Object(read) => {
                 for (name, value) in read {
                     // A field that is not an argument is treated like any other key.
                     let is_field = |field: &Field| field.access != self.codec.hidden && field.name == *name;
                     if rules.fields.iter().any(is_field) {
                         let name = Value::from(name);
-                        self.problem(&[], format!("{name} is a separate field; set it there"));
+                        self.add_problem(&[], format!("{name} is a separate field; set it there"));
                     } else {
                         out.insert(name, value);
                     }
                 }
             }
             other => {
-                self.places.truncate(places);
+                self.moved.truncate(moved);
                 out.insert(key.to_owned(), other);
             }
         }
-        self.written.truncate(length);
+        self.source.truncate(length);
     }
 
     /// Returns the shape of a key that is not a member: of a field under its own name, or of an additional key.
@@ -390,7 +417,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Returns the shape of an item of a tuple.
-pub(super) fn shape_of(rules: &TupleRules, index: usize) -> Option<&Shape> {
+pub(super) fn item_shape(rules: &TupleRules, index: usize) -> Option<&Shape> {
     match (rules.items.get(index), &rules.rest) {
         (Some(shape), _) => Some(shape),
         (None, Extra::Of(shape)) => Some(shape),
@@ -402,51 +429,53 @@ pub(super) fn shape_of(rules: &TupleRules, index: usize) -> Option<&Shape> {
 /// A value, read as one of the variants.
 struct Attempt {
     value: Value,
-    places: Vec<(String, String)>,
+    moved: Vec<(String, String)>,
     problems: Vec<ArgumentProblem>,
     /// How many times the value deviates from the dialect's form.
-    loose: usize,
+    deviations: usize,
     /// The distance between the value and the form of the variant: its type and its keys.
-    far: usize,
+    distance: usize,
     /// The number of problems of the value; 0 if it is valid.
-    wrong: usize,
+    problem_count: usize,
 }
 
 impl Reader<'_> {
-    fn union(&mut self, value: &Value, union: &UnionRules, around: &[String]) -> Value {
+    fn read_union(&mut self, value: &Value, union: &UnionRules, enclosing: &[String]) -> Value {
         if let Some(variant) = named_variant(value, union, self.codec.defs) {
-            return self.value(value, variant, around);
+            return self.read_value(value, variant, enclosing);
         }
         let mut best: Option<Attempt> = None;
         for variant in &union.variants {
-            let (places, problems, loose) = (self.places.len(), self.problems.len(), self.loose);
-            if self.is_spent() {
+            let (moved, problems, deviations) = (self.moved.len(), self.problems.len(), self.deviations);
+            if self.is_out_of_steps() {
                 break;
             }
-            let read = self.value(value, variant, around);
+            let decoded = self.read_value(value, variant, enclosing);
             let mut attempt = Attempt {
-                places: self.places.split_off(places),
+                moved: self.moved.split_off(moved),
                 problems: self.problems.split_off(problems),
-                loose: self.loose - loose,
-                far: 0,
-                wrong: 0,
-                value: read,
+                deviations: self.deviations - deviations,
+                distance: 0,
+                problem_count: 0,
+                value: decoded,
             };
-            self.loose = loose;
-            let found = self.problems_of(&attempt.value, variant);
-            attempt.wrong = found.len() + attempt.problems.len();
-            if attempt.wrong > 0 {
-                attempt.far = distance(&attempt.value, variant, self.codec.defs);
+            self.deviations = deviations;
+            let value_problems = self.problems_of(&attempt.value, variant);
+            attempt.problem_count = value_problems.len() + attempt.problems.len();
+            if attempt.problem_count > 0 {
+                attempt.distance = distance(&attempt.value, variant, self.codec.defs);
             }
-            let rank = |attempt: &Attempt| (attempt.wrong > 0, attempt.far, attempt.loose, attempt.wrong);
+            let rank = |attempt: &Attempt| {
+                (attempt.problem_count > 0, attempt.distance, attempt.deviations, attempt.problem_count)
+            };
             if best.as_ref().is_none_or(|best| rank(&attempt) < rank(best)) {
                 best = Some(attempt);
             }
         }
         let Some(best) = best else { return value.clone() };
-        self.places.extend(best.places);
+        self.moved.extend(best.moved);
         self.problems.extend(best.problems);
-        self.loose += best.loose;
+        self.deviations += best.deviations;
         best.value
     }
 }

@@ -12,7 +12,7 @@ mod random;
 
 /// Checks that arguments are written in this form, that the schema accepts it, and that it is read back.
 #[track_caller]
-fn both(schema: &Value, dialect: &Dialect, arguments: &Value, written: &Value) {
+fn assert_round_trip(schema: &Value, dialect: &Dialect, arguments: &Value, written: &Value) {
     let (shape, defs) = read_document(schema, &mut Vec::new());
     assert_eq!(encode(arguments, &shape, &defs, dialect), *written, "{}", dialect.name);
     let schema = render_input(&shape, &defs, dialect).unwrap().schema;
@@ -33,14 +33,14 @@ fn too_deep_schema_is_split_into_named_parts() {
     for _ in 0..25 {
         value = json!({ "a": value });
     }
-    both(&deep, &OPENAI_STRICT, &value, &value);
+    assert_round_trip(&deep, &OPENAI_STRICT, &value, &value);
 }
 
 fn keys(names: &[&'static str], rule: KeyRule) -> Vec<String> {
     let fields: Vec<Field> =
         names.iter().map(|name| Field { name: (*name).into(), ..Field::OPTIONAL }).collect();
     let fields: Vec<&Field> = fields.iter().collect();
-    written(&fields, rule).into_iter().map(Cow::into_owned).collect()
+    written_keys(&fields, rule).into_iter().map(Cow::into_owned).collect()
 }
 
 #[test]

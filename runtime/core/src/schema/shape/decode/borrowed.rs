@@ -111,8 +111,8 @@ pub struct Entries<'t>(
 
 impl<'t> Entries<'t> {
     /// Returns the entries of an object, or the value if it is not an object.
-    pub fn new(given: BorrowedValue<'t>) -> Result<Entries<'t>, Value> {
-        let mut entries = given.into_entries()?;
+    pub fn new(value: BorrowedValue<'t>) -> Result<Entries<'t>, Value> {
+        let mut entries = value.into_entries()?;
         entries.reverse();
         Ok(Entries(entries))
     }
@@ -133,15 +133,15 @@ impl<'t> Entries<'t> {
 
     /// Takes all remaining entries, as an object.
     pub fn take_all(&mut self) -> BorrowedValue<'t> {
-        let mut rest = std::mem::take(&mut self.0);
-        rest.reverse();
-        BorrowedValue::Object(rest)
+        let mut entries = std::mem::take(&mut self.0);
+        entries.reverse();
+        BorrowedValue::Object(entries)
     }
 }
 
 /// Adds the key of an entry to the location of a problem.
-pub fn entry<T>(name: &str, made: Result<T, ArgumentProblem>) -> Result<T, ArgumentProblem> {
-    made.map_err(|problem| problem.within(name))
+pub fn entry<T>(name: &str, result: Result<T, ArgumentProblem>) -> Result<T, ArgumentProblem> {
+    result.map_err(|problem| problem.within(name))
 }
 
 mod read {
@@ -160,8 +160,8 @@ mod read {
     }
 
     impl<'t> Deserialize<'t> for BorrowedValue<'t> {
-        fn deserialize<D: Deserializer<'t>>(from: D) -> Result<Self, D::Error> {
-            from.deserialize_any(Reader)
+        fn deserialize<D: Deserializer<'t>>(input: D) -> Result<Self, D::Error> {
+            input.deserialize_any(Reader)
         }
     }
 
@@ -169,8 +169,8 @@ mod read {
     struct Key<'t>(Cow<'t, str>);
 
     impl<'t> Deserialize<'t> for Key<'t> {
-        fn deserialize<D: Deserializer<'t>>(from: D) -> Result<Self, D::Error> {
-            from.deserialize_str(KeyReader).map(Key)
+        fn deserialize<D: Deserializer<'t>>(input: D) -> Result<Self, D::Error> {
+            input.deserialize_str(KeyReader).map(Key)
         }
     }
 
@@ -229,17 +229,17 @@ mod read {
             Ok(BorrowedValue::Text(Cow::Owned(text.to_owned())))
         }
 
-        fn visit_seq<A: SeqAccess<'t>>(self, mut from: A) -> Result<BorrowedValue<'t>, A::Error> {
+        fn visit_seq<A: SeqAccess<'t>>(self, mut input: A) -> Result<BorrowedValue<'t>, A::Error> {
             let mut items = Vec::new();
-            while let Some(item) = from.next_element()? {
+            while let Some(item) = input.next_element()? {
                 items.push(item);
             }
             Ok(BorrowedValue::List(items))
         }
 
-        fn visit_map<A: MapAccess<'t>>(self, mut from: A) -> Result<BorrowedValue<'t>, A::Error> {
+        fn visit_map<A: MapAccess<'t>>(self, mut input: A) -> Result<BorrowedValue<'t>, A::Error> {
             let mut entries = Vec::new();
-            while let Some((Key(key), value)) = from.next_entry()? {
+            while let Some((Key(key), value)) = input.next_entry()? {
                 entries.push((key, value));
             }
             Ok(BorrowedValue::Object(entries))

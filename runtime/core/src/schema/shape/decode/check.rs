@@ -19,15 +19,15 @@ use crate::schema::shape::{
 /// The maximum number of problems reported.
 const MAX_PROBLEMS: usize = 100;
 /// Maximum length of a pattern or a key in a note, in characters.
-const SHOWN: usize = 200;
+const MAX_QUOTED: usize = 200;
 /// The maximum combined nesting of values and shapes.
 const MAX_DEPTH: usize = 300;
 /// Maximum number of steps per value: nested unions multiply the work.
 const MAX_STEPS: usize = 500_000;
 /// How many small steps take the time of one step.
-const SMALL_STEPS: u64 = 256;
+const SMALL_STEPS_PER_STEP: u64 = 256;
 /// Maximum number of compared pairs of characters, for suggestions.
-const MAX_COMPARED: usize = 1 << 20;
+const MAX_COMPARISONS: usize = 1 << 20;
 
 /// A problem with the arguments of a call, for the model that must correct it, or with a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl ArgumentProblem {
     #[must_use]
     pub fn within(mut self, segment: &str) -> ArgumentProblem {
         let mut pointer = String::new();
-        pointer::push_given(&mut pointer, segment);
+        pointer::push_truncated(&mut pointer, segment);
         self.pointer.insert_str(0, &pointer);
         self
     }
@@ -89,41 +89,41 @@ pub(super) struct Checker<'a> {
     pub(super) defs: &'a List<Def>,
     /// Fields with this access are unknown.
     pub(super) hidden: Access,
-    /// Whether the value is the result of a tool. The reader of a problem cannot send another one.
+    /// Whether the value is the result of a tool. The reader of a problem cannot send another value.
     pub(super) is_result: bool,
     /// Whether the model sends `null` for absent fields.
     pub(super) null_is_absent: bool,
     /// Whether a value without the discriminating property may match several variants of `oneOf`, because the model
     /// did not see the rule.
-    pub(super) loose_one_of: bool,
+    pub(super) lenient_one_of: bool,
     pub(super) path: String,
     pub(super) problems: Vec<ArgumentProblem>,
     depth: usize,
     pub(super) steps: usize,
     /// Small steps that do not add up to a step yet.
-    small: u64,
+    small_steps: u64,
     /// The compared pairs of characters, for suggestions. They are not counted as steps: a suggestion rejects
     /// nothing.
-    pub(super) compared: usize,
+    pub(super) compared_pairs: usize,
     /// The form of valid arguments.
     pub(super) form: Form,
-    /// Whether only the question matters if a value is valid. Then exactly one variant of `oneOf` must match, and
-    /// anything uncertain makes the result [unsure](Checker::unsure).
-    pub(super) exact: bool,
+    /// Whether only the validity of a value matters. Then exactly one variant of `oneOf` must match, and
+    /// anything uncertain makes the result [uncertain](Checker::is_uncertain).
+    pub(super) is_exact: bool,
     /// Whether a rule was not checked.
-    pub(super) unsure: bool,
-    /// The problems of values against named shapes, and whether the result is unsure. The keys are the addresses of
+    pub(super) is_uncertain: bool,
+    /// The problems of values against named shapes, and whether the result is uncertain. The keys are the addresses of
     /// both, which are stable during validation, and whether the check was exact.
     pub(super) cache: BTreeMap<(usize, usize, bool), (Vec<ArgumentProblem>, bool)>,
     /// The named shapes that are being checked. A shape that refers to itself for the same value adds no rule.
-    pub(super) open: Vec<(usize, usize)>,
-    /// The addresses of the cached patterns, and the space that they occupy.
-    patterns: BTreeSet<(usize, usize)>,
-    room: pattern::Room,
+    pub(super) active: Vec<(usize, usize)>,
+    /// The addresses of the cached patterns, and their total size.
+    cached_patterns: BTreeSet<(usize, usize)>,
+    pattern_cache: pattern::CacheUsage,
     /// Strings that are accepted because matching them takes too many steps.
-    pub(super) untried: Vec<ArgumentProblem>,
+    pub(super) unchecked: Vec<ArgumentProblem>,
     /// The parsed rules of raw schemas, by the addresses of their texts.
-    pub(super) compiled: BTreeMap<(usize, usize), Rc<Conditions>>,
+    pub(super) condition_cache: BTreeMap<(usize, usize), Rc<Conditions>>,
 }
 
 /// The message for an integer that a JSON parser may have changed.
@@ -138,8 +138,8 @@ const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
 
 /// Whether a whole number is in the range of signed or unsigned 64-bit integers. -2^63 itself is never parsed as a
 /// float.
-fn fits_64_bits(whole: f64) -> bool {
-    whole > -(2_f64.powi(63)) && whole < 2_f64.powi(64)
+fn fits_64_bits(number: f64) -> bool {
+    number > -(2_f64.powi(63)) && number < 2_f64.powi(64)
 }
 
 impl<'a> Checker<'a> {
@@ -149,121 +149,121 @@ impl<'a> Checker<'a> {
             hidden: Access::ReadOnly,
             is_result: false,
             null_is_absent: !dialect.optional_fields,
-            loose_one_of: !dialect.accepts("oneOf"),
+            lenient_one_of: !dialect.accepts("oneOf"),
             path: String::new(),
             problems: Vec::new(),
             depth: 0,
             steps: 0,
-            small: 0,
-            compared: 0,
+            small_steps: 0,
+            compared_pairs: 0,
             form: Form::Wire,
-            exact: false,
-            unsure: false,
+            is_exact: false,
+            is_uncertain: false,
             cache: BTreeMap::new(),
-            open: Vec::new(),
-            patterns: BTreeSet::new(),
-            room: pattern::Room::NONE,
-            untried: Vec::new(),
-            compiled: BTreeMap::new(),
+            active: Vec::new(),
+            cached_patterns: BTreeSet::new(),
+            pattern_cache: pattern::CacheUsage::NONE,
+            unchecked: Vec::new(),
+            condition_cache: BTreeMap::new(),
         }
     }
 
     /// Returns the problems of a value at the current location.
     pub(super) fn problems_of(&mut self, value: &Value, shape: &Shape) -> Vec<ArgumentProblem> {
-        let outer = std::mem::take(&mut self.problems);
+        let previous = std::mem::take(&mut self.problems);
         self.check(value, shape);
-        if self.is_spent() && self.problems.is_empty() {
-            self.add_spent();
+        if self.is_out_of_steps() && self.problems.is_empty() {
+            self.report_out_of_steps();
         }
-        std::mem::replace(&mut self.problems, outer)
+        std::mem::replace(&mut self.problems, previous)
     }
 
     /// Whether all steps are used up, so that the result is unknown.
-    pub(super) fn is_spent(&self) -> bool {
+    pub(super) fn is_out_of_steps(&self) -> bool {
         self.steps > MAX_STEPS
     }
 
-    pub(super) fn add_spent(&mut self) {
+    pub(super) fn report_out_of_steps(&mut self) {
         let advice = self.advice(|_| "; send fewer and shorter values".to_owned());
-        self.value(format!("takes too many steps to be checked{advice}"));
+        self.add_value_problem(format!("takes too many steps to be checked{advice}"));
     }
 
-    /// Returns the advice for the model. There is none for a result: the model did not write it and cannot change it.
+    /// Returns the advice for the model; empty for a result, which the model did not write and cannot change.
     pub(super) fn advice(&mut self, advice: impl FnOnce(&mut Self) -> String) -> String {
         if self.is_result { String::new() } else { advice(self) }
     }
 
     /// Returns a message with its advice.
-    pub(super) fn advised(&mut self, (message, advice): (String, String)) -> String {
+    pub(super) fn with_advice(&mut self, (message, advice): (String, String)) -> String {
         message + &self.advice(|_| advice)
     }
 
-    /// Counts small steps, for matching patterns, comparing values and finding fields. Returns whether enough were
-    /// left.
-    pub(super) fn spend(&mut self, small: u64) -> bool {
-        self.small = self.small.saturating_add(small);
-        let steps = usize::try_from(self.small / SMALL_STEPS).unwrap_or(usize::MAX);
+    /// Counts small steps, for matching patterns, comparing values and finding fields. Returns whether steps remain.
+    pub(super) fn spend(&mut self, small_steps: u64) -> bool {
+        self.small_steps = self.small_steps.saturating_add(small_steps);
+        let steps = usize::try_from(self.small_steps / SMALL_STEPS_PER_STEP).unwrap_or(usize::MAX);
         self.steps = self.steps.saturating_add(steps);
-        self.small %= SMALL_STEPS;
-        !self.is_spent()
+        self.small_steps %= SMALL_STEPS_PER_STEP;
+        !self.is_out_of_steps()
     }
 
-    /// Counts the steps for parsing a pattern, unless it is cached. Returns whether enough were left.
-    pub(super) fn reads(&mut self, pattern: &str) -> bool {
-        let index = (pattern.as_ptr().addr(), pattern.len());
-        if pattern.is_empty() || self.patterns.contains(&index) {
-            return !self.is_spent();
+    /// Counts the steps for parsing a pattern, unless it is cached. Returns whether steps remain.
+    pub(super) fn charge_pattern(&mut self, pattern: &str) -> bool {
+        let address = (pattern.as_ptr().addr(), pattern.len());
+        if pattern.is_empty() || self.cached_patterns.contains(&address) {
+            return !self.is_out_of_steps();
         }
-        if !self.room.take(pattern) {
-            self.patterns.clear();
+        if !self.pattern_cache.add_pattern(pattern) {
+            self.cached_patterns.clear();
         }
-        self.patterns.insert(index);
-        self.spend(pattern::reading(pattern))
+        self.cached_patterns.insert(address);
+        self.spend(pattern::parse_cost(pattern))
     }
 
     /// Whether a key matches a pattern; `None` if that is unknown, and false if all steps are used up.
     pub(super) fn key_matches(&mut self, pattern: &str, key: &str) -> Option<bool> {
-        if !self.reads(pattern) {
+        if !self.charge_pattern(pattern) {
             return Some(false);
         }
-        let tried = pattern::trial(pattern, key);
-        if !self.spend(tried.steps) {
+        let outcome = pattern::match_pattern(pattern, key);
+        if !self.spend(outcome.steps) {
             return Some(false);
         }
-        if tried.found.is_none() {
-            let key = Value::from(truncate::cut(key, SHOWN));
-            self.pass(&format!("the key {key} "), pattern);
+        if outcome.is_match.is_none() {
+            let key = Value::from(truncate::cut(key, MAX_QUOTED));
+            self.note_unchecked(&format!("the key {key} "), pattern);
         }
-        tried.found
+        outcome.is_match
     }
 
     /// Notes that a string is accepted although it was not checked.
-    fn pass(&mut self, what: &str, pattern: &str) {
-        let pattern = truncate::cut(pattern, SHOWN);
+    fn note_unchecked(&mut self, what: &str, pattern: &str) {
+        let pattern = truncate::cut(pattern, MAX_QUOTED);
         let message =
             format!("{what}passed without a check against the pattern {pattern}: it takes too many steps");
         let kind = ArgumentProblemKind::Value;
-        let passed = ArgumentProblem { pointer: self.path.clone(), kind, message };
-        if self.untried.len() < MAX_PROBLEMS && !self.untried.contains(&passed) {
-            self.untried.push(passed);
+        let note = ArgumentProblem { pointer: self.path.clone(), kind, message };
+        if self.unchecked.len() < MAX_PROBLEMS && !self.unchecked.contains(&note) {
+            self.unchecked.push(note);
         }
     }
 
-    /// Whether no more problems are recorded, so that none needs to be described.
+    /// Whether no more problems are recorded, so that further problems need no description.
     pub(super) fn is_full(&self) -> bool {
         self.problems.len() >= MAX_PROBLEMS
     }
 
-    /// Returns the candidate that was probably intended, if one is similar and suggestions did not take too long yet.
+    /// Returns the candidate that was probably intended, if one is similar and the limit of comparisons is not reached.
     pub(super) fn suggest<'c>(
         &mut self,
-        given: &str,
+        text: &str,
         candidates: impl Iterator<Item = &'c str> + Clone,
     ) -> Option<&'c str> {
-        let compared: usize =
-            candidates.clone().map(|candidate| candidate.len().min(describe::MAX_COMPARED)).sum();
-        self.compared = self.compared.saturating_add(compared * given.len().min(describe::MAX_COMPARED));
-        if self.compared > MAX_COMPARED { None } else { describe::closest_match(given, candidates) }
+        let compared_pairs: usize =
+            candidates.clone().map(|candidate| candidate.len().min(describe::MAX_COMPARED_BYTES)).sum();
+        self.compared_pairs =
+            self.compared_pairs.saturating_add(compared_pairs * text.len().min(describe::MAX_COMPARED_BYTES));
+        if self.compared_pairs > MAX_COMPARISONS { None } else { describe::closest_match(text, candidates) }
     }
 
     pub(super) fn add(&mut self, kind: ArgumentProblemKind, message: impl Into<String>) {
@@ -280,17 +280,17 @@ impl<'a> Checker<'a> {
         }
     }
 
-    pub(super) fn value(&mut self, message: impl Into<String>) {
+    pub(super) fn add_value_problem(&mut self, message: impl Into<String>) {
         self.add(ArgumentProblemKind::Value, message);
     }
 
-    pub(super) fn values(&mut self, messages: impl IntoIterator<Item = String>) {
-        messages.into_iter().for_each(|message| self.value(message));
+    pub(super) fn add_value_problems(&mut self, messages: impl IntoIterator<Item = String>) {
+        messages.into_iter().for_each(|message| self.add_value_problem(message));
     }
 
     pub(super) fn at<T>(&mut self, token: &str, check: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.path.len();
-        pointer::push_given(&mut self.path, token);
+        pointer::push_truncated(&mut self.path, token);
         let result = check(self);
         self.path.truncate(length);
         result
@@ -302,70 +302,73 @@ impl<'a> Checker<'a> {
             return;
         }
         self.steps += 1;
-        if self.is_spent() {
-            return self.add_spent();
+        if self.is_out_of_steps() {
+            return self.report_out_of_steps();
         }
         if self.depth >= MAX_DEPTH {
-            self.unsure = true;
+            self.is_uncertain = true;
             let advice = self.advice(|_| "; send a simpler value".to_owned());
-            return self.value(format!("nested too deeply to be checked{advice}"));
+            return self.add_value_problem(format!("nested too deeply to be checked{advice}"));
         }
         self.depth += 1;
-        self.kind(value, shape);
+        self.check_kind(value, shape);
         self.depth -= 1;
     }
 
-    fn kind(&mut self, value: &Value, shape: &Shape) {
+    fn check_kind(&mut self, value: &Value, shape: &Shape) {
         match (&shape.kind, value) {
             (Kind::Any, _) | (Kind::Null, Value::Null) | (Kind::Boolean, Value::Bool(_)) => {}
             (Kind::Never, _) => {
-                self.value(format!("no value is allowed here, got {}", describe::describe_value(value)));
+                self.add_value_problem(format!(
+                    "no value is allowed here, got {}",
+                    describe::describe_value(value)
+                ));
             }
             (Kind::Integer(rules), Value::Number(number)) => match Number::of(number) {
-                Some(Number::Float(float)) if float.fract() != 0.0 => self.mismatch(value, shape),
+                Some(Number::Float(float)) if float.fract() != 0.0 => self.add_mismatch(value, shape),
                 // A float may have been written as such, or rounded by the parser. The difference is lost.
                 Some(Number::Float(float))
                     if self.hidden == Access::ReadOnly && float.abs() > MAX_EXACT_FLOAT =>
                 {
-                    self.value(
+                    self.add_value_problem(
                         if fits_64_bits(float) { MAYBE_ROUNDED } else { INTEGER_TOO_LARGE }.to_owned(),
                     );
                 }
-                Some(number) => self.values(rules.problem(number)),
+                Some(number) => self.add_value_problems(rules.problem(number)),
                 None => {}
             },
             (Kind::Number(rules), Value::Number(number)) => {
                 if let Some(number) = Number::of(number) {
-                    self.values(rules.problem(number));
+                    self.add_value_problems(rules.problem(number));
                 }
             }
             (Kind::String(rules), Value::String(text)) => {
-                if !(self.reads(&rules.pattern) && self.reads(&rules.deny)) {
-                    return self.add_spent();
+                if !(self.charge_pattern(&rules.pattern) && self.charge_pattern(&rules.deny)) {
+                    return self.report_out_of_steps();
                 }
                 let checked = rules.check(text);
                 if !self.spend(checked.steps) {
-                    return self.add_spent();
+                    return self.report_out_of_steps();
                 }
-                self.unsure |= self.exact && !checked.is_sure;
-                if !checked.is_sure && is_pattern(&rules.pattern) {
-                    self.pass("", &rules.pattern);
+                self.is_uncertain |= self.is_exact && !checked.is_conclusive;
+                if !checked.is_conclusive && is_pattern(&rules.pattern) {
+                    self.note_unchecked("", &rules.pattern);
                 }
-                self.values(checked.problems);
+                self.add_value_problems(checked.problems);
             }
-            (Kind::Enum(values), value) => self.listed(value, values, shape.nullable),
-            (Kind::Array(rules), Value::Array(items)) => self.array(items, rules),
-            (Kind::Tuple(rules), Value::Array(items)) => self.tuple(items, rules),
-            (Kind::Object(rules), Value::Object(fields)) => self.object(fields, rules),
-            (Kind::Union(rules), value) => self.union(value, rules, shape),
-            (Kind::All(parts), value) => self.all(value, parts),
-            (Kind::Raw(text), value) => self.conditions(value, text),
+            (Kind::Enum(values), value) => self.check_enum(value, values, shape.nullable),
+            (Kind::Array(rules), Value::Array(items)) => self.check_array(items, rules),
+            (Kind::Tuple(rules), Value::Array(items)) => self.check_tuple(items, rules),
+            (Kind::Object(rules), Value::Object(fields)) => self.check_object(fields, rules),
+            (Kind::Union(rules), value) => self.check_union(value, rules, shape),
+            (Kind::All(parts), value) => self.check_all(value, parts),
+            (Kind::Raw(text), value) => self.check_conditions(value, text),
             (Kind::Ref(name), value) => self.check_named(value, name),
-            _ => self.mismatch(value, shape),
+            _ => self.add_mismatch(value, shape),
         }
     }
 
-    pub(super) fn mismatch(&mut self, value: &Value, shape: &Shape) {
+    pub(super) fn add_mismatch(&mut self, value: &Value, shape: &Shape) {
         if self.is_full() {
             return;
         }
@@ -375,90 +378,90 @@ impl<'a> Checker<'a> {
             describe::describe_value(value)
         );
         message.push_str(&self.advice(|checker| {
-            let quoted = value.as_str().is_some_and(|text| checker.is_quoted(text, shape));
-            if quoted { describe::QUOTED_JSON_HINT.to_owned() } else { String::new() }
+            let is_quoted = value.as_str().is_some_and(|text| checker.is_quoted(text, shape));
+            if is_quoted { describe::QUOTED_JSON_HINT.to_owned() } else { String::new() }
         }));
         self.add(ArgumentProblemKind::Type, message);
     }
 
     fn check_named(&mut self, value: &Value, name: &str) {
         // A name without a definition adds no rule.
-        let Some(shape) = find_def(self.defs, name) else { return self.unsure = true };
-        let index = (std::ptr::from_ref(shape).addr(), std::ptr::from_ref(value).addr());
-        if self.open.contains(&index) {
-            return self.unsure = true;
+        let Some(shape) = find_def(self.defs, name) else { return self.is_uncertain = true };
+        let addresses = (std::ptr::from_ref(shape).addr(), std::ptr::from_ref(value).addr());
+        if self.active.contains(&addresses) {
+            return self.is_uncertain = true;
         }
-        let key = (index.0, index.1, self.exact);
-        if let Some((problems, unsure)) = self.cache.get(&key).cloned() {
-            self.unsure |= unsure;
+        let key = (addresses.0, addresses.1, self.is_exact);
+        if let Some((problems, is_uncertain)) = self.cache.get(&key).cloned() {
+            self.is_uncertain |= is_uncertain;
             return self.add_all(problems);
         }
-        let outer = std::mem::replace(&mut self.unsure, false);
-        self.open.push(index);
+        let previous = std::mem::replace(&mut self.is_uncertain, false);
+        self.active.push(addresses);
         let problems = self.problems_of(value, shape);
-        self.open.pop();
-        self.cache.insert(key, (problems.clone(), self.unsure));
-        self.unsure |= outer;
+        self.active.pop();
+        self.cache.insert(key, (problems.clone(), self.is_uncertain));
+        self.is_uncertain |= previous;
         self.add_all(problems);
     }
 
-    pub(super) fn listed(&mut self, value: &Value, values: &[Literal], nullable: bool) {
+    pub(super) fn check_enum(&mut self, value: &Value, values: &[Literal], nullable: bool) {
         if !self.spend(comparisons(value, values)) {
-            return self.add_spent();
+            return self.report_out_of_steps();
         }
         if is_one_of(value, values) || self.is_full() {
             return;
         }
-        let mut message = format!("expected {}", describe::listed(values));
+        let mut message = format!("expected {}", describe::list_values(values));
         if nullable {
             message.push_str(" or null");
         }
         message.push_str(&format!(", got {}", describe::describe_value(value)));
-        let texts = values.iter().filter_map(|literal| match literal {
+        let strings = values.iter().filter_map(|literal| match literal {
             Literal::String(text) => Some(text.as_str()),
             _ => None,
         });
         message.push_str(&self.advice(|checker| {
-            let suggestion = value.as_str().and_then(|given| checker.suggest(given, texts));
+            let suggestion = value.as_str().and_then(|text| checker.suggest(text, strings));
             suggestion
                 .map_or_else(String::new, |suggestion| format!("; did you mean {}?", Value::from(suggestion)))
         }));
-        self.value(message);
+        self.add_value_problem(message);
     }
 
-    fn array(&mut self, items: &[Value], limits: &ArrayRules) {
-        self.values(limits.count_problems(items.len()));
+    fn check_array(&mut self, items: &[Value], rules: &ArrayRules) {
+        self.add_value_problems(rules.count_problems(items.len()));
         for (index, item) in items.iter().enumerate() {
-            self.at(&index.to_string(), |checker| checker.check(item, &limits.items));
+            self.at(&index.to_string(), |checker| checker.check(item, &rules.items));
         }
-        if limits.unique {
-            self.unique(items);
+        if rules.unique {
+            self.check_unique(items);
         }
     }
 
-    pub(super) fn unique(&mut self, items: &[Value]) {
+    pub(super) fn check_unique(&mut self, items: &[Value]) {
         let mut seen = BTreeSet::new();
         for (index, item) in items.iter().enumerate() {
             if !seen.insert(comparable(item)) {
-                let given = describe::describe_value(item);
+                let description = describe::describe_value(item);
                 self.at(&index.to_string(), |checker| {
-                    checker.value(format!("items must be unique, got {given} again"));
+                    checker.add_value_problem(format!("items must be unique, got {description} again"));
                 });
             }
         }
     }
 
-    fn tuple(&mut self, items: &[Value], limits: &TupleRules) {
-        self.values(limits.count_problems(items.len()));
+    fn check_tuple(&mut self, items: &[Value], rules: &TupleRules) {
+        self.add_value_problems(rules.count_problems(items.len()));
         for (index, item) in items.iter().enumerate() {
-            match (limits.items.get(index), &limits.rest) {
+            match (rules.items.get(index), &rules.rest) {
                 (Some(shape), _) => self.at(&index.to_string(), |checker| checker.check(item, shape)),
                 (None, Extra::Of(shape)) => self.at(&index.to_string(), |checker| checker.check(item, shape)),
                 (None, Extra::Open) => {}
                 (None, Extra::Closed) => {
-                    self.value(format!(
+                    self.add_value_problem(format!(
                         "must have at most {} items, got {}",
-                        limits.items.len(),
+                        rules.items.len(),
                         items.len()
                     ));
                     break;
@@ -514,5 +517,5 @@ pub(in crate::schema::shape) fn named_variant<'s>(
     union: &'s UnionRules,
     defs: &List<Def>,
 ) -> Option<&'s Shape> {
-    Checker::new(defs, &JSON_SCHEMA).chosen(value, union)
+    Checker::new(defs, &JSON_SCHEMA).variant_by_tag(value, union)
 }

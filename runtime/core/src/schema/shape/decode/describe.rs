@@ -8,16 +8,16 @@ use crate::base::frozen::List;
 use crate::base::truncate;
 use crate::schema::shape::prose;
 use crate::schema::shape::schema::target;
-use crate::schema::shape::{Access, Def, Kind, Literal, ObjectRules, Shape, UnionRules, listed};
+use crate::schema::shape::{Access, Def, Kind, Literal, ObjectRules, Shape, UnionRules, enum_values};
 
 /// Maximum length of a value in a message, in characters.
-const MAX_GIVEN: usize = 60;
+const MAX_QUOTED: usize = 60;
 /// The maximum number of names or values listed.
 const MAX_LISTED: usize = 30;
 /// Maximum number of listed variants that are neither enumerated values nor selected by a field.
 const MAX_FORMS: usize = 5;
 
-/// Describes the value that was given: `the string "abc"`.
+/// Describes a value: `the string "abc"`.
 pub(in crate::schema::shape) fn describe_value(value: &Value) -> String {
     match value {
         Value::Null => "null".into(),
@@ -25,7 +25,7 @@ pub(in crate::schema::shape) fn describe_value(value: &Value) -> String {
         Value::Number(number) => format!("the number {number}"),
         // As JSON, so that quotes and line breaks are distinct from the message.
         Value::String(text) => {
-            let cut = truncate::cut(text, MAX_GIVEN);
+            let cut = truncate::cut(text, MAX_QUOTED);
             format!("the string {}", Value::from(cut))
         }
         Value::Array(items) if items.is_empty() => "an empty array".into(),
@@ -49,10 +49,10 @@ pub(in crate::schema::shape) fn expected(shape: &Shape, defs: &List<Def>) -> Str
         Kind::Integer(_) => "an integer".into(),
         Kind::Number(_) => "a number".into(),
         Kind::String(_) => "a string".into(),
-        Kind::Enum(values) => listed(values),
+        Kind::Enum(values) => list_values(values),
         Kind::Array(_) | Kind::Tuple(_) => "an array".into(),
         Kind::Object(_) => "an object".into(),
-        Kind::Union(rules) => either(rules, defs),
+        Kind::Union(rules) => describe_variants(rules, defs),
         Kind::All(parts) => parts.first().map_or_else(|| "a value".into(), |part| expected(part, defs)),
         Kind::Ref(name) => format!("{} {name}", article(name)),
     };
@@ -67,13 +67,13 @@ pub fn article(name: &str) -> &'static str {
 
 /// Describes the variants of a union: first the enumerated values, last the objects with one required field, which
 /// selects them.
-fn either(rules: &UnionRules, defs: &List<Def>) -> String {
+fn describe_variants(rules: &UnionRules, defs: &List<Def>) -> String {
     let mut values: Vec<Literal> = Vec::new();
     let mut others: Vec<String> = Vec::new();
     let mut keys: Vec<&str> = Vec::new();
     for variant in &rules.variants {
         let target = target(variant, defs);
-        let list = listed::values(variant, defs);
+        let list = enum_values::distinct_values(variant, defs);
         match &target.kind {
             _ if target.nullable || variant.nullable => others.push(expected(variant, defs)),
             _ if list.is_some() => values.extend(list.into_iter().flat_map(Cow::into_owned)),
@@ -81,24 +81,24 @@ fn either(rules: &UnionRules, defs: &List<Def>) -> String {
             _ => others.push(expected(variant, defs)),
         }
     }
-    unique(&mut values);
-    unique(&mut others);
-    unique(&mut keys);
+    remove_duplicates(&mut values);
+    remove_duplicates(&mut others);
+    remove_duplicates(&mut keys);
     let mut parts: Vec<String> = Vec::new();
     if !values.is_empty() {
-        parts.push(listed(&values));
+        parts.push(list_values(&values));
     }
-    let more = others.len().saturating_sub(MAX_FORMS);
+    let omitted = others.len().saturating_sub(MAX_FORMS);
     parts.extend(others.into_iter().take(MAX_FORMS));
     match keys.as_slice() {
         [] => {}
-        [only] => parts.push(format!("an object with {}", names(&[only]))),
-        several => parts.push(format!("an object with one of {}", names(several))),
+        [only] => parts.push(format!("an object with {}", list_names(&[only]))),
+        keys => parts.push(format!("an object with one of {}", list_names(keys))),
     }
-    match more {
+    match omitted {
         0 => {}
         1 => parts.push("another variant".to_owned()),
-        _ => parts.push(format!("one of {more} other variants")),
+        _ => parts.push(format!("one of {omitted} other variants")),
     }
     parts.join(" or ")
 }
@@ -110,18 +110,18 @@ fn only_key(rules: &ObjectRules) -> Option<&str> {
 }
 
 /// Removes duplicates; the first occurrence stays.
-pub(super) fn unique<T: PartialEq>(items: &mut Vec<T>) {
-    let mut kept: Vec<T> = Vec::new();
+pub(super) fn remove_duplicates<T: PartialEq>(items: &mut Vec<T>) {
+    let mut unique_items: Vec<T> = Vec::new();
     for item in items.drain(..) {
-        if !kept.contains(&item) {
-            kept.push(item);
+        if !unique_items.contains(&item) {
+            unique_items.push(item);
         }
     }
-    *items = kept;
+    *items = unique_items;
 }
 
 /// Lists values: `one of "a", "b"`.
-pub(super) fn listed(values: &[Literal]) -> String {
+pub(super) fn list_values(values: &[Literal]) -> String {
     let displayed: Vec<String> = values.iter().take(MAX_LISTED).map(prose::value).collect();
     let more = if values.len() > MAX_LISTED { ", …" } else { "" };
     match displayed.as_slice() {
@@ -131,57 +131,57 @@ pub(super) fn listed(values: &[Literal]) -> String {
 }
 
 /// Lists names in backquotes.
-pub(super) fn names(names: &[&str]) -> String {
+pub(super) fn list_names(names: &[&str]) -> String {
     let displayed: Vec<String> =
-        names.iter().take(MAX_LISTED).map(|name| format!("`{}`", truncate::cut(name, MAX_GIVEN))).collect();
+        names.iter().take(MAX_LISTED).map(|name| format!("`{}`", truncate::cut(name, MAX_QUOTED))).collect();
     let more = if names.len() > MAX_LISTED { ", …" } else { "" };
     format!("{}{more}", displayed.join(", "))
 }
 
 /// Maximum length of strings that are compared, in bytes: the cost of a distance is the product of the lengths.
-pub(super) const MAX_COMPARED: usize = 100;
+pub(super) const MAX_COMPARED_BYTES: usize = 100;
 
-/// Returns the pattern that was probably intended instead of one that matches no candidate: a similar candidate, or
-/// the same pattern with the first words of a candidate before its first `*`.
-pub fn meant_pattern<'c>(given: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<String> {
+/// Returns the pattern that was probably intended instead of a pattern that matches no candidate: a similar
+/// candidate, or the same pattern with the first words of a candidate before its first `*`.
+pub fn meant_pattern<'c>(pattern: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<String> {
     let candidates: Vec<&str> = candidates.into_iter().collect();
-    if let Some(near) = closest_match(given, candidates.iter().copied()) {
-        return Some(near.to_owned());
+    if let Some(closest) = closest_match(pattern, candidates.iter().copied()) {
+        return Some(closest.to_owned());
     }
-    let (start, rest) = given.split_at(given.find('*')?);
+    let (prefix, suffix) = pattern.split_at(pattern.find('*')?);
     let is_word = |char: char| char.is_alphanumeric();
-    let starts = candidates.iter().flat_map(|name| {
+    let prefixes = candidates.iter().flat_map(|name| {
         // The starts of all words but the first.
-        let ends = name
+        let word_starts = name
             .char_indices()
             .filter(move |(at, char)| *at > 0 && is_word(*char) && !name[..*at].ends_with(is_word));
-        ends.map(|(at, _)| &name[..at])
+        word_starts.map(|(at, _)| &name[..at])
     });
-    let near =
-        closest_match(start.trim_end_matches(|char| !is_word(char)), starts).filter(|_| start.len() > 2)?;
-    Some(format!("{near}{rest}"))
+    let closest = closest_match(prefix.trim_end_matches(|char| !is_word(char)), prefixes)
+        .filter(|_| prefix.len() > 2)?;
+    Some(format!("{closest}{suffix}"))
 }
 
 /// Returns the candidate that was probably intended, if one is similar.
-pub fn closest_match<'c>(given: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    if given.len() > MAX_COMPARED {
+pub fn closest_match<'c>(text: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    if text.len() > MAX_COMPARED_BYTES {
         return None;
     }
-    let plain = |text: &str| -> String {
+    let normalize = |text: &str| -> String {
         text.chars().filter(|c| !matches!(c, '_' | '-' | ' ' | '.')).flat_map(char::to_lowercase).collect()
     };
-    let wanted = plain(given);
+    let normalized = normalize(text);
     let mut best: Option<(f64, &str)> = None;
     for candidate in candidates {
-        if candidate.len() > MAX_COMPARED {
+        if candidate.len() > MAX_COMPARED_BYTES {
             continue;
         }
-        let likeness = match plain(candidate) {
-            same if same == wanted => 1.0,
-            other => strsim::normalized_damerau_levenshtein(&wanted, &other),
+        let similarity = match normalize(candidate) {
+            candidate if candidate == normalized => 1.0,
+            candidate => strsim::normalized_damerau_levenshtein(&normalized, &candidate),
         };
-        if likeness >= 0.6 && best.is_none_or(|(known, _)| likeness > known) {
-            best = Some((likeness, candidate));
+        if similarity >= 0.6 && best.is_none_or(|(best_similarity, _)| similarity > best_similarity) {
+            best = Some((similarity, candidate));
         }
     }
     best.map(|(_, candidate)| candidate)

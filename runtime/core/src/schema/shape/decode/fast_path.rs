@@ -15,11 +15,11 @@ const MAX_DEPTH: usize = 32;
 /// limit.
 const MAX_STEPS: u64 = 1 << 20;
 
-/// How many enumerated strings are compared in the time of one such step.
-const COMPARED: u64 = 8;
+/// How many enumerated strings are compared in the time of one of these steps.
+const COMPARISONS_PER_STEP: u64 = 8;
 
 /// The parameters of a check, and its remaining budget.
-struct Complexity<'a> {
+struct CheckContext<'a> {
     /// Fields with this access are unknown.
     hidden: Access,
     depth: usize,
@@ -27,32 +27,33 @@ struct Complexity<'a> {
     remaining: &'a Cell<u64>,
 }
 
-impl<'a> Complexity<'a> {
-    fn new(hidden: Access, left: &'a Cell<u64>) -> Complexity<'a> {
-        Complexity { hidden, depth: 0, remaining: left }
+impl<'a> CheckContext<'a> {
+    fn new(hidden: Access, remaining: &'a Cell<u64>) -> CheckContext<'a> {
+        CheckContext { hidden, depth: 0, remaining }
     }
 
-    fn deeper(&self) -> Complexity<'_> {
-        Complexity { depth: self.depth + 1, ..*self }
+    fn deeper(&self) -> CheckContext<'_> {
+        CheckContext { depth: self.depth + 1, ..*self }
     }
 
-    /// Counts steps. Returns whether enough were left.
+    /// Counts steps. Returns whether enough steps remained.
     fn spend(&self, steps: u64) -> bool {
-        let left = self.remaining.get().checked_sub(steps);
-        self.remaining.set(left.unwrap_or(0));
-        left.is_some()
+        let remaining_steps = self.remaining.get().checked_sub(steps);
+        self.remaining.set(remaining_steps.unwrap_or(0));
+        remaining_steps.is_some()
     }
 }
 
 /// Whether a value is valid and decoding would not change it. `false` is not a decision: the slow path handles
 /// problems, and valid values that are less simple.
 pub fn is_exact<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> bool {
-    dialect.is_plain() && fits(value, shape, defs, &Complexity::new(Access::ReadOnly, &Cell::new(MAX_STEPS)))
+    dialect.is_plain()
+        && fits(value, shape, defs, &CheckContext::new(Access::ReadOnly, &Cell::new(MAX_STEPS)))
 }
 
 /// Like [`is_exact`], for the result of a tool.
 pub(super) fn is_exact_result(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
-    fits(value, shape, defs, &Complexity::new(Access::WriteOnly, &Cell::new(MAX_STEPS)))
+    fits(value, shape, defs, &CheckContext::new(Access::WriteOnly, &Cell::new(MAX_STEPS)))
 }
 
 /// JSON in one of its representations.
@@ -116,40 +117,40 @@ impl<'t> Tree for BorrowedValue<'t> {
     }
 }
 
-fn fits<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, effort: &Complexity<'_>) -> bool {
-    if effort.depth > MAX_DEPTH {
+fn fits<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, context: &CheckContext<'_>) -> bool {
+    if context.depth > MAX_DEPTH {
         return false;
     }
     let view = value.view();
     match (&shape.kind, view) {
         (Kind::Ref(name), view) if !shape.nullable || !matches!(view, View::Null) => {
-            find_def(defs, name).is_some_and(|target| fits(value, target, defs, &effort.deeper()))
+            find_def(defs, name).is_some_and(|target| fits(value, target, defs, &context.deeper()))
         }
         (_, View::Null) => shape.nullable,
         (Kind::Any, View::Bool | View::Text(_)) | (Kind::Boolean, View::Bool) => true,
-        (Kind::String(known), View::Text(text)) => {
-            known.allow_all() || {
-                let checked = known.check(text);
+        (Kind::String(rules), View::Text(text)) => {
+            rules.allow_all() || {
+                let checked = rules.check(text);
                 // The slow path reports uncertain results.
-                effort.spend(checked.steps) && checked.problems.is_empty() && checked.is_sure
+                context.spend(checked.steps) && checked.problems.is_empty() && checked.is_conclusive
             }
         }
-        (Kind::Integer(known), View::Number(number)) => {
-            !number.is_f64() && Number::of(number).is_some_and(|number| known.problem(number).is_none())
+        (Kind::Integer(rules), View::Number(number)) => {
+            !number.is_f64() && Number::of(number).is_some_and(|number| rules.problem(number).is_none())
         }
-        (Kind::Number(known), View::Number(number)) => {
+        (Kind::Number(rules), View::Number(number)) => {
             !may_be_rounded(number)
-                && Number::of(number).is_some_and(|number| known.problem(number).is_none())
+                && Number::of(number).is_some_and(|number| rules.problem(number).is_none())
         }
         (Kind::Enum(values), View::Text(text)) => {
-            effort.spend(values.len() as u64 / COMPARED)
-                && values.iter().any(|literal| matches!(literal, Literal::String(known) if *known == text))
+            context.spend(values.len() as u64 / COMPARISONS_PER_STEP)
+                && values.iter().any(|literal| matches!(literal, Literal::String(string) if *string == text))
         }
-        (Kind::Array(known), View::List(items)) => {
-            known.leave_only_items(items.len())
-                && items.iter().all(|item| fits(item, &known.items, defs, &effort.deeper()))
+        (Kind::Array(rules), View::List(items)) => {
+            rules.only_item_checks_remain(items.len())
+                && items.iter().all(|item| fits(item, &rules.items, defs, &context.deeper()))
         }
-        (Kind::Object(known), View::Object) => object(value, known, defs, effort),
+        (Kind::Object(rules), View::Object) => fits_object(value, rules, defs, context),
         _ => false,
     }
 }
@@ -159,44 +160,50 @@ fn may_be_rounded(number: &serde_json::Number) -> bool {
     number.is_f64() && number.as_f64().is_some_and(|float| float.abs() >= 2_f64.powi(63))
 }
 
-fn object<T: Tree>(given: &T, known: &ObjectRules, defs: &List<Def>, effort: &Complexity<'_>) -> bool {
+fn fits_object<T: Tree>(
+    object: &T,
+    rules: &ObjectRules,
+    defs: &List<Def>,
+    context: &CheckContext<'_>,
+) -> bool {
     // Relations concern fields; other keys do not matter.
-    if !known.leave_only_fields() || (known.fields.is_empty() && !known.relations.is_empty()) {
+    if !rules.only_field_checks_remain() || (rules.fields.is_empty() && !rules.relations.is_empty()) {
         return false;
     }
     // The positions of the fields that were found: a JSON text may contain a key twice.
     let mut seen: u64 = 0;
     // Most fields are in the order of the shape.
     let mut next = 0;
-    for (key, value) in given.entries() {
-        let is = |index: &usize| known.fields.get(*index).is_some_and(|field| field.name == *key);
-        let found = Some(next).filter(is).or_else(|| (0..known.fields.len()).find(is));
-        let fine = match found.and_then(|index| Some((index, known.fields.get(index)?))) {
+    for (key, value) in object.entries() {
+        let has_name = |index: &usize| rules.fields.get(*index).is_some_and(|field| field.name == *key);
+        let position = Some(next).filter(has_name).or_else(|| (0..rules.fields.len()).find(has_name));
+        let is_valid = match position.and_then(|index| Some((index, rules.fields.get(index)?))) {
             Some((index, field)) => {
                 next = index + 1;
-                let place = u32::try_from(index).ok().and_then(|index| 1_u64.checked_shl(index)).unwrap_or(0);
-                let again = seen & place != 0 || place == 0;
-                seen |= place;
-                !again
-                    && field.access != effort.hidden
+                let bit = u32::try_from(index).ok().and_then(|index| 1_u64.checked_shl(index)).unwrap_or(0);
+                let is_duplicate = seen & bit != 0 || bit == 0;
+                seen |= bit;
+                !is_duplicate
+                    && field.access != context.hidden
                     && field.wire.is_empty()
-                    && fits(value, &field.shape, defs, &effort.deeper())
+                    && fits(value, &field.shape, defs, &context.deeper())
             }
             // A wire name or an alias, which the slow path handles.
-            None => match &known.extra {
-                Extra::Of(shape) => known.fields.is_empty() && fits(value, shape, defs, &effort.deeper()),
-                Extra::Open => known.fields.is_empty(),
+            None => match &rules.extra {
+                Extra::Of(shape) => rules.fields.is_empty() && fits(value, shape, defs, &context.deeper()),
+                Extra::Open => rules.fields.is_empty(),
                 Extra::Closed => false,
             },
         };
-        if !fine {
+        if !is_valid {
             return false;
         }
     }
     let is_seen =
         |index: usize| u32::try_from(index).is_ok_and(|index| seen.checked_shr(index).unwrap_or(0) & 1 == 1);
-    let complete = known.fields.iter().enumerate().all(|(index, field)| !field.required || is_seen(index));
-    let is_given =
-        |name: &str| given.entries().any(|(key, value)| key == name && !matches!(value.view(), View::Null));
-    complete && known.relations.iter().all(|relation| relation.problem(is_given).is_none())
+    let has_required =
+        rules.fields.iter().enumerate().all(|(index, field)| !field.required || is_seen(index));
+    let is_set =
+        |name: &str| object.entries().any(|(key, value)| key == name && !matches!(value.view(), View::Null));
+    has_required && rules.relations.iter().all(|relation| relation.problem(is_set).is_none())
 }

@@ -17,10 +17,10 @@ pub fn rounded_integers(text: &str, value: &Value) -> Vec<ArgumentProblem> {
     if !text.as_bytes().split(|byte| !byte.is_ascii_digit()).any(|run| run.len() >= MIN_DIGITS) {
         return problems;
     }
-    for token in rounded(text) {
+    for token in large_integers(text) {
         let mut pointer = String::new();
-        if let Ok(near) = token.parse() {
-            find(value, near, &mut pointer);
+        if let Ok(rounded) = token.parse() {
+            locate(value, rounded, &mut pointer);
         }
         // Without the digits, which may be secret.
         let message = INTEGER_TOO_LARGE.to_owned();
@@ -30,28 +30,29 @@ pub fn rounded_integers(text: &str, value: &Value) -> Vec<ArgumentProblem> {
 }
 
 /// Returns the integers beyond 64 bits, as written.
-fn rounded(text: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
-        rest = &rest[at..];
-        if let Some(string) = rest.strip_prefix('"') {
-            rest = after_string(string);
+fn large_integers(text: &str) -> Vec<&str> {
+    let mut tokens = Vec::new();
+    let mut remaining = text;
+    while let Some(at) = remaining.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
+        remaining = &remaining[at..];
+        if let Some(string) = remaining.strip_prefix('"') {
+            remaining = after_string(string);
             continue;
         }
-        let end =
-            rest.find(|c: char| !matches!(c, '0'..='9' | '+' | '-' | '.' | 'e' | 'E')).unwrap_or(rest.len());
-        let (token, after) = rest.split_at(end);
-        let integer = !token.contains(['.', 'e', 'E']);
-        if integer && token.parse::<i64>().is_err() && token.parse::<u64>().is_err() {
-            found.push(token);
+        let end = remaining
+            .find(|c: char| !matches!(c, '0'..='9' | '+' | '-' | '.' | 'e' | 'E'))
+            .unwrap_or(remaining.len());
+        let (token, after_token) = remaining.split_at(end);
+        let is_integer = !token.contains(['.', 'e', 'E']);
+        if is_integer && token.parse::<i64>().is_err() && token.parse::<u64>().is_err() {
+            tokens.push(token);
         }
-        rest = after;
+        remaining = after_token;
     }
-    found
+    tokens
 }
 
-/// Returns the rest after the end of a string.
+/// Returns what follows the end of a string.
 fn after_string(text: &str) -> &str {
     let mut escaped = false;
     let end = text.find(|c| {
@@ -63,20 +64,22 @@ fn after_string(text: &str) -> &str {
 }
 
 /// Finds the location of a number.
-fn find(value: &Value, wanted: f64, location: &mut String) -> bool {
+fn locate(value: &Value, target: f64, location: &mut String) -> bool {
     let length = location.len();
-    let mut inside = |token: &str, inner: &Value| {
-        pointer::push_given(location, token);
-        let found = find(inner, wanted, location);
+    let mut locate_in = |token: &str, inner: &Value| {
+        pointer::push_truncated(location, token);
+        let found = locate(inner, target, location);
         if !found {
             location.truncate(length);
         }
         found
     };
     match value {
-        Value::Number(number) => number.is_f64() && number.as_f64() == Some(wanted),
-        Value::Array(items) => items.iter().enumerate().any(|(index, item)| inside(&index.to_string(), item)),
-        Value::Object(fields) => fields.iter().any(|(key, field)| inside(key, field)),
+        Value::Number(number) => number.is_f64() && number.as_f64() == Some(target),
+        Value::Array(items) => {
+            items.iter().enumerate().any(|(index, item)| locate_in(&index.to_string(), item))
+        }
+        Value::Object(fields) => fields.iter().any(|(key, field)| locate_in(key, field)),
         _ => false,
     }
 }

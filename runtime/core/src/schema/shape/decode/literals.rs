@@ -15,20 +15,20 @@ pub(super) fn is_one_of(value: &Value, values: &[Literal]) -> bool {
     if !matches!(value, Value::Array(_) | Value::Object(_)) {
         return values.iter().any(|literal| equals(value, literal));
     }
-    let given = comparable(value);
-    values
-        .iter()
-        .any(|literal| matches!(literal, Literal::Json(_)) && comparable(&literal.to_json()) == given)
+    let comparable_value = comparable(value);
+    values.iter().any(|literal| {
+        matches!(literal, Literal::Json(_)) && comparable(&literal.to_json()) == comparable_value
+    })
 }
 
 /// Returns how many small steps it takes to compare a value with the enumerated values.
 pub(super) fn comparisons(value: &Value, values: &[Literal]) -> u64 {
-    let read = |literal: &Literal| match literal {
+    let cost = |literal: &Literal| match literal {
         Literal::Json(text) => text.len().saturating_mul(STEPS_PER_BYTE),
         _ => 1,
     };
     let steps = match value {
-        Value::Array(_) | Value::Object(_) => values.iter().map(read).fold(0, usize::saturating_add),
+        Value::Array(_) | Value::Object(_) => values.iter().map(cost).fold(0, usize::saturating_add),
         _ => values.len(),
     };
     u64::try_from(steps).unwrap_or(u64::MAX)

@@ -8,11 +8,11 @@ use super::literals::equals;
 use crate::base::frozen::List;
 use crate::schema::shape::schema::target;
 use crate::schema::shape::{
-    Access, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, UnionRules, listed,
+    Access, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, UnionRules, enum_values,
 };
 
 /// A variant that is an object.
-pub(super) struct Form<'s> {
+pub(super) struct ObjectForm<'s> {
     /// The index of the variant that contains it.
     pub(super) variant: usize,
     /// The rules of the object, all of which apply. Without rules, every key is allowed.
@@ -21,31 +21,31 @@ pub(super) struct Form<'s> {
     defs: &'s List<Def>,
 }
 
-impl<'s> Form<'s> {
+impl<'s> ObjectForm<'s> {
     /// Returns the objects in some of the variants.
     pub(super) fn of_objects(
         union: &'s UnionRules,
         variants: &[usize],
         defs: &'s List<Def>,
         hidden: Access,
-    ) -> Vec<Form<'s>> {
+    ) -> Vec<ObjectForm<'s>> {
         let mut forms = Vec::new();
         for variant in variants {
-            forms.extend(Form::of(&union.variants[*variant], *variant, defs, hidden));
+            forms.extend(ObjectForm::of(&union.variants[*variant], *variant, defs, hidden));
         }
         forms
     }
 
     /// Returns the objects in one variant.
-    fn of(shape: &'s Shape, variant: usize, defs: &'s List<Def>, hidden: Access) -> Vec<Form<'s>> {
+    fn of(shape: &'s Shape, variant: usize, defs: &'s List<Def>, hidden: Access) -> Vec<ObjectForm<'s>> {
         let mut leaves = Vec::new();
-        leaves_of(shape, defs, &mut Vec::new(), &mut leaves);
+        collect_leaves(shape, defs, &mut Vec::new(), &mut leaves);
         let form = |leaf: &'s Shape| {
             let mut parts = Vec::new();
-            parts_of(leaf, defs, &mut Vec::new(), &mut parts);
-            Form { variant, parts, hidden, defs }
+            collect_parts(leaf, defs, &mut Vec::new(), &mut parts);
+            ObjectForm { variant, parts, hidden, defs }
         };
-        leaves.into_iter().filter(|leaf| takes_objects(leaf)).map(form).collect()
+        leaves.into_iter().filter(|leaf| allows_objects(leaf)).map(form).collect()
     }
 
     fn fields(&self) -> impl Iterator<Item = &'s Field> {
@@ -61,22 +61,24 @@ impl<'s> Form<'s> {
     /// Returns the names of the fields with enumerated values.
     pub(super) fn choices(&self) -> impl Iterator<Item = &'s str> {
         self.fields()
-            .filter(|field| listed::values(&field.shape, self.defs).is_some())
+            .filter(|field| enum_values::distinct_values(&field.shape, self.defs).is_some())
             .map(|field| field.name.as_str())
     }
 
     /// Returns the enumerated values of a field.
     pub(super) fn values(&self, name: &str) -> Option<Cow<'s, [Literal]>> {
-        listed::values(&self.field(name)?.shape, self.defs)
+        enum_values::distinct_values(&self.field(name)?.shape, self.defs)
     }
 
     /// Returns the value of a field.
-    pub(super) fn lookup<'v>(&self, given: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
-        given.get(name).or_else(|| {
+    pub(super) fn lookup<'v>(&self, object: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
+        object.get(name).or_else(|| {
             let field = self.field(name)?;
-            let other = std::iter::once(field.wire_name()).chain(field.aliases.iter().map(|alias| &**alias));
-            let is_it = |key: &&str| self.field(key).is_some_and(|known| std::ptr::eq(known, field));
-            other.filter(is_it).find_map(|key| given.get(key))
+            let other_keys =
+                std::iter::once(field.wire_name()).chain(field.aliases.iter().map(|alias| &**alias));
+            let is_same_field =
+                |key: &&str| self.field(key).is_some_and(|other_field| std::ptr::eq(other_field, field));
+            other_keys.filter(is_same_field).find_map(|key| object.get(key))
         })
     }
 
@@ -97,21 +99,21 @@ impl<'s> Form<'s> {
     }
 
     /// Counts the known keys.
-    pub(super) fn count_known_keys(&self, given: &Map<String, Value>) -> usize {
-        given.keys().filter(|key| self.field(key).is_some()).count()
+    pub(super) fn count_known_keys(&self, object: &Map<String, Value>) -> usize {
+        object.keys().filter(|key| self.field(key).is_some()).count()
     }
 
     /// Counts the unknown keys and the required fields that are missing.
-    pub(in crate::schema::shape) fn distance(&self, given: &Map<String, Value>) -> usize {
+    pub(in crate::schema::shape) fn distance(&self, object: &Map<String, Value>) -> usize {
         let is_map =
             self.parts.iter().any(|rules| matches!(rules.extra, Extra::Of(_)) || !rules.patterns.is_empty());
-        let strange = |key: &&String| !is_map && self.field(key).is_none();
-        let missing = |field: &&Field| field.required && self.lookup(given, &field.name).is_none();
-        given.keys().filter(strange).count() + self.fields().filter(missing).count()
+        let is_unknown = |key: &&String| !is_map && self.field(key).is_none();
+        let is_missing = |field: &&Field| field.required && self.lookup(object, &field.name).is_none();
+        object.keys().filter(is_unknown).count() + self.fields().filter(is_missing).count()
     }
 }
 
-fn leaves_of<'s>(
+fn collect_leaves<'s>(
     shape: &'s Shape,
     defs: &'s List<Def>,
     seen: &mut Vec<&'s Shape>,
@@ -119,52 +121,52 @@ fn leaves_of<'s>(
 ) {
     let shape = target(shape, defs);
     match &shape.kind {
-        Kind::Union(rules) if !seen.iter().any(|known| std::ptr::eq(*known, shape)) => {
+        Kind::Union(rules) if !seen.iter().any(|seen_shape| std::ptr::eq(*seen_shape, shape)) => {
             seen.push(shape);
-            rules.variants.iter().for_each(|variant| leaves_of(variant, defs, seen, leaves));
+            rules.variants.iter().for_each(|variant| collect_leaves(variant, defs, seen, leaves));
         }
         Kind::Union(_) => {}
         _ => leaves.push(shape),
     }
 }
 
-fn takes_objects(leaf: &Shape) -> bool {
+fn allows_objects(leaf: &Shape) -> bool {
     matches!(leaf.kind, Kind::Any | Kind::Object(_) | Kind::All(_) | Kind::Raw(_))
 }
 
-fn parts_of<'s>(
+fn collect_parts<'s>(
     shape: &'s Shape,
     defs: &'s List<Def>,
     seen: &mut Vec<&'s Shape>,
     parts: &mut Vec<&'s ObjectRules>,
 ) {
     let shape = target(shape, defs);
-    if seen.iter().any(|known| std::ptr::eq(*known, shape)) {
+    if seen.iter().any(|seen_shape| std::ptr::eq(*seen_shape, shape)) {
         return;
     }
     seen.push(shape);
     match &shape.kind {
         Kind::Object(rules) => parts.push(rules),
-        Kind::All(all) => all.iter().for_each(|part| parts_of(part, defs, seen, parts)),
+        Kind::All(all) => all.iter().for_each(|part| collect_parts(part, defs, seen, parts)),
         _ => {}
     }
 }
 
 /// Returns the distance between a value and a shape: its type and its keys.
 pub(in crate::schema::shape) fn distance(value: &Value, shape: &Shape, defs: &List<Def>) -> usize {
-    let Value::Object(given) = value else {
-        return if takes_type(value, shape, defs) { 0 } else { usize::MAX };
+    let Value::Object(object) = value else {
+        return if allows_type(value, shape, defs) { 0 } else { usize::MAX };
     };
-    let forms = Form::of(shape, 0, defs, Access::ReadOnly);
-    forms.iter().map(|form| form.distance(given)).min().unwrap_or(usize::MAX)
+    let forms = ObjectForm::of(shape, 0, defs, Access::ReadOnly);
+    forms.iter().map(|form| form.distance(object)).min().unwrap_or(usize::MAX)
 }
 
 /// Whether values of a shape may have the JSON type of a value.
-pub(super) fn takes_type(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
-    takes(value, shape, defs, &mut Vec::new())
+pub(super) fn allows_type(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
+    allows_type_within(value, shape, defs, &mut Vec::new())
 }
 
-fn takes<'s>(
+fn allows_type_within<'s>(
     value: &Value,
     shape: &'s Shape,
     defs: &'s List<Def>,
@@ -188,18 +190,22 @@ fn takes<'s>(
             .any(|literal| std::mem::discriminant(value) == std::mem::discriminant(&literal.to_json())),
         Kind::Union(_) | Kind::All(_) => {
             // A shape that refers to itself adds no alternative and no rule.
-            if let Some((_, known)) = seen.iter().find(|(known, _)| std::ptr::eq(*known, shape)) {
-                return *known;
+            if let Some((_, seen_shape)) =
+                seen.iter().find(|(seen_shape, _)| std::ptr::eq(*seen_shape, shape))
+            {
+                return *seen_shape;
             }
             let index = seen.len();
             seen.push((shape, matches!(shape.kind, Kind::All(_))));
-            let taken = match &shape.kind {
-                Kind::Union(rules) => rules.variants.iter().any(|variant| takes(value, variant, defs, seen)),
-                Kind::All(parts) => parts.iter().all(|part| takes(value, part, defs, seen)),
+            let is_allowed = match &shape.kind {
+                Kind::Union(rules) => {
+                    rules.variants.iter().any(|variant| allows_type_within(value, variant, defs, seen))
+                }
+                Kind::All(parts) => parts.iter().all(|part| allows_type_within(value, part, defs, seen)),
                 _ => false,
             };
-            seen[index].1 = taken;
-            taken
+            seen[index].1 = is_allowed;
+            is_allowed
         }
     }
 }

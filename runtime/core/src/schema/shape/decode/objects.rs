@@ -6,96 +6,97 @@ use serde_json::{Map, Value};
 
 use super::check::Checker;
 use super::{ArgumentProblemKind, describe};
-use crate::schema::shape::schema::takes_null;
+use crate::schema::shape::schema::allows_null;
 use crate::schema::shape::{Extra, Field, ObjectRules, object_in};
 
 /// How many keys are compared with a field in the time of a small step.
-const PAIRS: usize = 4;
+const COMPARISONS_PER_SMALL_STEP: usize = 4;
 
 impl Checker<'_> {
-    pub(super) fn object(&mut self, given: &Map<String, Value>, known: &ObjectRules) {
+    pub(super) fn check_object(&mut self, object: &Map<String, Value>, rules: &ObjectRules) {
         // Each key is compared with all fields.
-        let pairs = known.fields.len().saturating_mul(given.len() + 1) / PAIRS;
+        let pairs = rules.fields.len().saturating_mul(object.len() + 1) / COMPARISONS_PER_SMALL_STEP;
         if !self.spend(u64::try_from(pairs).unwrap_or(u64::MAX)) {
-            return self.add_spent();
+            return self.report_out_of_steps();
         }
-        let mut taken: Vec<(&str, &str)> = Vec::new();
+        let mut matched: Vec<(&str, &str)> = Vec::new();
         let mut count = 0;
-        for (key, value) in given {
-            let field = known.field(key, self.hidden);
-            if self.is_absent(value, field, known, key) {
+        for (key, value) in object {
+            let field = rules.field(key, self.hidden);
+            if self.is_absent(value, field, rules, key) {
                 continue;
             }
             count += 1;
             if let Some(field) = field {
-                if let Some((_, first)) = taken.iter().find(|(name, _)| *name == field.name.as_str()) {
-                    let advice = self.advice(|_| format!("; send only {}", describe::names(&[&field.name])));
-                    let message = format!("given twice, as {}{advice}", describe::names(&[first, key]));
-                    self.at(key, |checker| checker.value(message));
+                if let Some((_, first)) = matched.iter().find(|(name, _)| *name == field.name.as_str()) {
+                    let advice =
+                        self.advice(|_| format!("; send only {}", describe::list_names(&[&field.name])));
+                    let message = format!("given twice, as {}{advice}", describe::list_names(&[first, key]));
+                    self.at(key, |checker| checker.add_value_problem(message));
                 }
-                taken.push((&field.name, key));
+                matched.push((&field.name, key));
                 let before = self.problems.len();
                 self.at(key, |checker| checker.check(value, &field.shape));
                 let is_optional = !field.required && !self.is_result;
                 let text = match value {
                     Value::Null if is_optional => "; omit it instead".to_owned(),
                     // Its missing fields are only required if the object is present.
-                    Value::Object(given) if given.is_empty() && is_optional => {
-                        format!(", or omit {}", describe::names(&[key]))
+                    Value::Object(object) if object.is_empty() && is_optional => {
+                        format!(", or omit {}", describe::list_names(&[key]))
                     }
                     _ => String::new(),
                 };
                 self.problems[before..].iter_mut().for_each(|problem| problem.message.push_str(&text));
             }
-            self.patterns_and_extra(key, value, field, known);
+            self.check_patterns_and_extra(key, value, field, rules);
         }
-        for field in &known.fields {
-            let missing = !self.is_full()
+        for field in &rules.fields {
+            let is_missing = !self.is_full()
                 && field.required
                 && field.access != self.hidden
-                && !taken.iter().any(|(name, _)| *name == field.name.as_str());
-            if missing {
+                && !matched.iter().any(|(name, _)| *name == field.name.as_str());
+            if is_missing {
                 let mut message =
                     format!("missing: expected {}", describe::expected(&field.shape, self.defs));
-                if let Some(key) = self.misspelt(&field.name, given, known) {
+                if let Some(key) = self.misspelled_key(&field.name, object, rules) {
                     let advice = self.advice(|_| ": send it under this name".to_owned());
-                    message.push_str(&format!("; {} is given{advice}", describe::names(&[key])));
+                    message.push_str(&format!("; {} is given{advice}", describe::list_names(&[key])));
                 }
                 self.at(&field.name, |checker| checker.add(ArgumentProblemKind::Missing, message));
             }
         }
         let hidden = self.hidden;
-        let named: BTreeSet<&str> = match known.relations.is_empty() {
+        let set_fields: BTreeSet<&str> = match rules.relations.is_empty() {
             true => BTreeSet::new(),
-            false => given
+            false => object
                 .iter()
                 .filter(|(_, value)| !value.is_null())
-                .filter_map(|(key, _)| known.field(key, hidden))
+                .filter_map(|(key, _)| rules.field(key, hidden))
                 .map(|field| field.name.as_str())
                 .collect(),
         };
-        let is_given = |name: &str| named.contains(name);
-        for problem in known.relations.iter().filter_map(|relation| relation.problem(is_given)) {
-            self.value(problem);
+        let is_set = |name: &str| set_fields.contains(name);
+        for problem in rules.relations.iter().filter_map(|relation| relation.problem(is_set)) {
+            self.add_value_problem(problem);
         }
-        self.values(known.count_problems(count));
+        self.add_value_problems(rules.count_problems(count));
     }
 
     /// Returns the key that was probably intended as a missing field. Only needed if additional keys are allowed;
     /// otherwise the key itself is reported.
-    fn misspelt<'g>(
+    fn misspelled_key<'g>(
         &mut self,
         name: &str,
-        given: &'g Map<String, Value>,
-        known: &ObjectRules,
+        object: &'g Map<String, Value>,
+        rules: &ObjectRules,
     ) -> Option<&'g str> {
         /// Maximum number of keys that are compared with each missing field.
         const MAX_KEYS: usize = 100;
-        if !matches!(known.extra, Extra::Open) || given.len() > MAX_KEYS {
+        if !matches!(rules.extra, Extra::Open) || object.len() > MAX_KEYS {
             return None;
         }
         let hidden = self.hidden;
-        let unknown = given.keys().map(String::as_str).filter(|key| known.field(key, hidden).is_none());
+        let unknown = object.keys().map(String::as_str).filter(|key| rules.field(key, hidden).is_none());
         self.suggest(name, unknown)
     }
 
@@ -104,18 +105,18 @@ impl Checker<'_> {
         &mut self,
         value: &Value,
         field: Option<&Field>,
-        known: &ObjectRules,
+        rules: &ObjectRules,
         key: &str,
     ) -> bool {
         if !self.null_is_absent || !value.is_null() {
             return false;
         }
         match field {
-            Some(field) => !field.required && !takes_null(&field.shape, self.defs),
+            Some(field) => !field.required && !allows_null(&field.shape, self.defs),
             // The dialect rendered a union as one object: the field belongs to another variant.
             None => {
-                !matches!(known.extra, Extra::Of(_))
-                    && !known
+                !matches!(rules.extra, Extra::Of(_))
+                    && !rules
                         .patterns
                         .iter()
                         .any(|pattern| self.key_matches(&pattern.pattern, key) == Some(true))
@@ -123,70 +124,77 @@ impl Checker<'_> {
         }
     }
 
-    fn patterns_and_extra(&mut self, key: &str, value: &Value, field: Option<&Field>, known: &ObjectRules) {
-        let mut matched = field.is_some();
-        for pattern in &known.patterns {
-            if !self.reads(&pattern.pattern) {
-                return self.add_spent();
+    fn check_patterns_and_extra(
+        &mut self,
+        key: &str,
+        value: &Value,
+        field: Option<&Field>,
+        rules: &ObjectRules,
+    ) {
+        let mut is_known = field.is_some();
+        for pattern in &rules.patterns {
+            if !self.charge_pattern(&pattern.pattern) {
+                return self.report_out_of_steps();
             }
             match self.key_matches(&pattern.pattern, key) {
                 Some(true) => {
-                    matched = true;
+                    is_known = true;
                     self.at(key, |checker| checker.check(value, &pattern.shape));
                 }
                 Some(false) => {}
                 // If the key matches, the value may be valid.
                 None => {
-                    matched = true;
-                    self.unsure |= self.exact;
+                    is_known = true;
+                    self.is_uncertain |= self.is_exact;
                 }
             }
         }
-        if matched {
+        if is_known {
             return;
         }
-        match &known.extra {
+        match &rules.extra {
             Extra::Open => {}
             Extra::Of(shape) => self.at(key, |checker| checker.check(value, shape)),
             Extra::Closed => {
-                let fields = known.fields.iter().filter(|field| field.access != self.hidden);
+                let fields = rules.fields.iter().filter(|field| field.access != self.hidden);
                 let names: Vec<&str> = fields.map(|field| field.name.as_str()).collect();
                 let before = self.problems.len();
-                self.unknown(key, &names);
-                if let (Some(outer), Some(problem)) = (self.holder(key, known), self.problems.get_mut(before))
+                self.add_unknown(key, &names);
+                if let (Some(outer), Some(problem)) =
+                    (self.containing_field(key, rules), self.problems.get_mut(before))
                 {
-                    let described =
-                        format!("; it is a field of {0}: send it in {0}", describe::names(&[outer]));
-                    problem.message.push_str(&described);
+                    let hint =
+                        format!("; it is a field of {0}: send it in {0}", describe::list_names(&[outer]));
+                    problem.message.push_str(&hint);
                 }
             }
         }
     }
 
     /// Returns the field whose object contains a field with this name, if there is exactly one.
-    fn holder<'k>(&self, key: &str, known: &'k ObjectRules) -> Option<&'k str> {
-        let has = |field: &&Field| {
+    fn containing_field<'k>(&self, key: &str, rules: &'k ObjectRules) -> Option<&'k str> {
+        let contains_key = |field: &&Field| {
             let inner = object_in(&field.shape, self.defs);
             field.access != self.hidden && inner.is_some_and(|inner| inner.field(key, self.hidden).is_some())
         };
-        let mut holders = known.fields.iter().filter(|_| !self.is_result).filter(has);
-        holders.next().filter(|_| holders.next().is_none()).map(|field| field.name.as_str())
+        let mut containing = rules.fields.iter().filter(|_| !self.is_result).filter(contains_key);
+        containing.next().filter(|_| containing.next().is_none()).map(|field| field.name.as_str())
     }
 
     /// Reports an unknown key.
-    pub(super) fn unknown(&mut self, key: &str, names: &[&str]) {
+    pub(super) fn add_unknown(&mut self, key: &str, names: &[&str]) {
         if self.is_full() {
             return;
         }
         let is_argument = self.path.is_empty() && !self.is_result;
         let what = if is_argument { "argument" } else { "field" };
-        let mut message = format!("unknown {what} {}", describe::names(&[key]));
+        let mut message = format!("unknown {what} {}", describe::list_names(&[key]));
         if let Some(suggestion) = self.suggest(key, names.iter().copied()) {
             message.push_str(&self.advice(|_| format!(" (did you mean `{suggestion}`?)")));
         }
         message.push_str(&match names {
             [] => format!("; there are no {what}s"),
-            _ => format!("; known: {}", describe::names(names)),
+            _ => format!("; known: {}", describe::list_names(names)),
         });
         self.at(key, |checker| checker.add(ArgumentProblemKind::Unknown, message));
     }

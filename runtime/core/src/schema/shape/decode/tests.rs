@@ -14,13 +14,12 @@ fn decoded(schema: &Value, arguments: &Value, dialect: &Dialect) -> Result<Value
     let mut problems = Vec::new();
     let (shape, defs) = read_document(schema, &mut problems);
     assert_eq!(problems, []);
-    let described = |problem: super::ArgumentProblem| format!("{}: {}", problem.pointer, problem.message);
-    decode(arguments, &shape, &defs, dialect)
-        .map_err(|problems| problems.into_iter().map(described).collect())
+    let describe = |problem: super::ArgumentProblem| format!("{}: {}", problem.pointer, problem.message);
+    decode(arguments, &shape, &defs, dialect).map_err(|problems| problems.into_iter().map(describe).collect())
 }
 
 #[track_caller]
-fn taken(schema: &Value, arguments: &Value, expected: &Value) {
+fn assert_decodes(schema: &Value, arguments: &Value, expected: &Value) {
     let decoded = decoded(schema, arguments, &JSON_SCHEMA);
     assert_eq!(decoded.map(|value| value.to_string()), Ok(expected.to_string()));
 }
@@ -46,14 +45,18 @@ fn shown_arguments_use_schema_names() {
     let mut schema = schema;
     schema["$defs"] = json!({ "How": how });
     let (shape, defs) = read_document(&schema, &mut Vec::new());
-    let sent = json!({"recipient": "Ada", "how": {"fast": null}, "or": {"tries": 1.0}, "note": null});
-    let read = json!({"to": "Ada", "how": {"tries": 3}, "or": {"tries": 1}, "top": 20,
+    let input = json!({"recipient": "Ada", "how": {"fast": null}, "or": {"tries": 1.0}, "note": null});
+    let expected = json!({"to": "Ada", "how": {"tries": 3}, "or": {"tries": 1}, "top": 20,
         "else": {"fast": true, "tries": 3}});
-    assert_eq!(completed(&sent, &shape, &defs, &OPENAI_STRICT), Ok(read.clone()));
-    assert_eq!(completed(&read, &shape, &defs, &JSON_SCHEMA), Ok(read.clone()), "once is enough");
-    let mut wire = read.clone();
+    assert_eq!(completed(&input, &shape, &defs, &OPENAI_STRICT), Ok(expected.clone()));
+    assert_eq!(
+        completed(&expected, &shape, &defs, &JSON_SCHEMA),
+        Ok(expected.clone()),
+        "completion is idempotent"
+    );
+    let mut wire = expected.clone();
     wire["$top"] = wire.as_object_mut().unwrap().remove("top").unwrap();
-    assert_eq!(under_wire_names(&read, &shape, &defs), Ok(wire));
+    assert_eq!(under_wire_names(&expected, &shape, &defs), Ok(wire));
     // One of the two, and both have a default.
     let either = json!({"type": "object", "maxProperties": 1, "properties": {
         "a": {"type": "integer", "default": 1}, "b": {"type": "integer", "default": 2}}});
@@ -129,6 +132,6 @@ fn result_problems_give_the_model_no_advice() {
             "/name: missing: expected a string",
         ]
     );
-    let whole = super::result_problems(&json!([1]), &shape, &defs);
-    assert_eq!(whole[0].of_result(), "the result: expected an object, got an array of 1 item");
+    let array_problems = super::result_problems(&json!([1]), &shape, &defs);
+    assert_eq!(array_problems[0].of_result(), "the result: expected an object, got an array of 1 item");
 }

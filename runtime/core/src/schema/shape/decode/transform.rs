@@ -26,16 +26,20 @@ pub fn completed(
     defs: &List<Def>,
     dialect: &Dialect,
 ) -> Result<Value, Vec<ArgumentProblem>> {
-    let read = read::read(arguments, shape, defs, dialect);
-    let arguments = read.as_ref().map_or(arguments, |read| &read.value);
-    let put = |defaults| {
+    let decoded = read::read(arguments, shape, defs, dialect);
+    let arguments = decoded.as_ref().map_or(arguments, |decoded| &decoded.value);
+    let convert = |defaults| {
         let mut checker = Checker::new(defs, dialect);
         checker.form = Form::Named { defaults };
-        checker.transformed(arguments, shape)
+        checker.try_transform(arguments, shape)
     };
-    let full = put(true)?;
+    let with_defaults = convert(true)?;
     // Several defaults together may violate a rule between fields.
-    if Checker::new(defs, dialect).problems_of(&full, shape).is_empty() { Ok(full) } else { put(false) }
+    if Checker::new(defs, dialect).problems_of(&with_defaults, shape).is_empty() {
+        Ok(with_defaults)
+    } else {
+        convert(false)
+    }
 }
 
 /// Returns valid arguments under their wire names, without validating them again.
@@ -48,67 +52,69 @@ pub fn under_wire_names(
     shape: &Shape,
     defs: &List<Def>,
 ) -> Result<Value, Vec<ArgumentProblem>> {
-    Checker::new(defs, &JSON_SCHEMA).transformed(arguments, shape)
+    Checker::new(defs, &JSON_SCHEMA).try_transform(arguments, shape)
 }
 
 impl<'a> Checker<'a> {
     /// Returns a valid value in the form that the tool takes, or a problem if the conversion takes too many steps.
-    pub(super) fn transformed(
+    pub(super) fn try_transform(
         &mut self,
         value: &Value,
         shape: &'a Shape,
     ) -> Result<Value, Vec<ArgumentProblem>> {
         self.steps = 0;
-        let transformed = self.transform(value, &[shape]);
-        if self.is_spent() {
-            self.add_spent();
+        let result = self.transform(value, &[shape]);
+        if self.is_out_of_steps() {
+            self.report_out_of_steps();
             return Err(std::mem::take(&mut self.problems));
         }
-        Ok(transformed)
+        Ok(result)
     }
 
     /// Converts a value that matches all of the shapes: to wire names, and integers to integers.
     pub(super) fn transform(&mut self, value: &Value, shapes: &[&'a Shape]) -> Value {
         let mut parts = Vec::new();
         for shape in shapes {
-            self.parts(value, shape, 0, &mut parts);
+            self.collect_parts(value, shape, 0, &mut parts);
         }
         match value {
-            Value::Number(number) => match parts.iter().any(|part| wants_integer(value, &part.kind)) {
-                true => integer(number).unwrap_or_else(|| value.clone()),
+            Value::Number(number) => match parts.iter().any(|part| is_integer_for(value, &part.kind)) {
+                true => to_integer_value(number).unwrap_or_else(|| value.clone()),
                 false => value.clone(),
             },
-            Value::Array(items) => {
-                items.iter().enumerate().map(|(index, item)| self.item(index, item, &parts)).collect()
-            }
-            Value::Object(fields) => self.fields(fields, &parts),
+            Value::Array(items) => items
+                .iter()
+                .enumerate()
+                .map(|(index, item)| self.transform_item(index, item, &parts))
+                .collect(),
+            Value::Object(fields) => self.transform_fields(fields, &parts),
             other => other.clone(),
         }
     }
 
     /// Collects the shapes that a value matches, with references and unions resolved.
-    fn parts(&mut self, value: &Value, shape: &'a Shape, depth: usize, parts: &mut Vec<&'a Shape>) {
+    fn collect_parts(&mut self, value: &Value, shape: &'a Shape, depth: usize, parts: &mut Vec<&'a Shape>) {
         if depth > MAX_DEPTH {
             return;
         }
         match &shape.kind {
             Kind::Ref(name) => {
                 if let Some(target) = find_def(self.defs, name) {
-                    self.parts(value, target, depth + 1, parts);
+                    self.collect_parts(value, target, depth + 1, parts);
                 }
             }
-            Kind::All(all) => all.iter().for_each(|part| self.parts(value, part, depth + 1, parts)),
+            Kind::All(all) => all.iter().for_each(|part| self.collect_parts(value, part, depth + 1, parts)),
             Kind::Union(union) => {
-                if let Some(variant) = self.meant_variant(value, union) {
-                    self.parts(value, variant, depth + 1, parts);
+                if let Some(variant) = self.intended_variant(value, union) {
+                    self.collect_parts(value, variant, depth + 1, parts);
                 }
             }
-            _ if parts.iter().any(|known| std::ptr::eq(*known, shape)) => {}
+            _ if parts.iter().any(|part| std::ptr::eq(*part, shape)) => {}
             _ => parts.push(shape),
         }
     }
 
-    fn item(&mut self, index: usize, item: &Value, parts: &[&'a Shape]) -> Value {
+    fn transform_item(&mut self, index: usize, item: &Value, parts: &[&'a Shape]) -> Value {
         let mut shapes: Vec<&'a Shape> = Vec::new();
         for part in parts {
             match &part.kind {
@@ -124,38 +130,38 @@ impl<'a> Checker<'a> {
         self.transform(item, &shapes)
     }
 
-    fn fields(&mut self, fields: &Map<String, Value>, parts: &[&'a Shape]) -> Value {
+    fn transform_fields(&mut self, fields: &Map<String, Value>, parts: &[&'a Shape]) -> Value {
         let mut out = Map::new();
         for (key, value) in fields {
             let mut shapes: Vec<&'a Shape> = Vec::new();
             let mut name: Option<&str> = None;
-            let mut absent: Option<bool> = None;
+            let mut is_absent: Option<bool> = None;
             for part in parts {
-                let Kind::Object(known) = &part.kind else { continue };
-                let field = known.field(key, self.hidden);
-                let dropped = self.is_absent(value, field, known, key);
-                absent = Some(dropped && absent.unwrap_or(true));
+                let Kind::Object(rules) = &part.kind else { continue };
+                let field = rules.field(key, self.hidden);
+                let is_dropped = self.is_absent(value, field, rules, key);
+                is_absent = Some(is_dropped && is_absent.unwrap_or(true));
                 if let Some(field) = field {
                     name = name.or(Some(self.name_of(field)));
                     shapes.push(&field.shape);
                 }
                 let before = shapes.len();
-                let matching = known
+                let matching = rules
                     .patterns
                     .iter()
                     .filter(|pattern| self.key_matches(&pattern.pattern, key) == Some(true));
                 shapes.extend(matching.map(|pattern| &pattern.shape));
-                if let (Extra::Of(shape), None, true) = (&known.extra, field, before == shapes.len()) {
+                if let (Extra::Of(shape), None, true) = (&rules.extra, field, before == shapes.len()) {
                     shapes.push(shape);
                 }
             }
-            if absent != Some(true) {
+            if is_absent != Some(true) {
                 let value = self.transform(value, &shapes);
                 out.insert(name.unwrap_or(key).to_owned(), value);
             }
         }
         if self.form == (Form::Named { defaults: true }) {
-            parts.iter().for_each(|part| self.fill(&mut out, part));
+            parts.iter().for_each(|part| self.fill_defaults(&mut out, part));
         }
         Value::Object(out)
     }
@@ -168,23 +174,23 @@ impl<'a> Checker<'a> {
     }
 
     /// Fills in absent fields that have a valid default. `null` counts as absent.
-    fn fill(&self, out: &mut Map<String, Value>, shape: &Shape) {
-        let Kind::Object(known) = &shape.kind else { return };
-        for field in &known.fields {
+    fn fill_defaults(&self, out: &mut Map<String, Value>, shape: &Shape) {
+        let Kind::Object(rules) = &shape.kind else { return };
+        for field in &rules.fields {
             let Some(default) = &field.shape.default else { continue };
             let value = default.to_json();
-            let is_open = field.access != Access::ReadOnly && !out.contains_key(field.name.as_str());
-            if is_open && !value.is_null() && fits(&value, &field.shape, self.defs) {
+            let is_settable = field.access != Access::ReadOnly && !out.contains_key(field.name.as_str());
+            if is_settable && !value.is_null() && fits(&value, &field.shape, self.defs) {
                 // A new checker, because checkers cache results by address, and this value is temporary.
-                let mut within = Checker::new(self.defs, &JSON_SCHEMA);
-                within.form = self.form;
-                out.insert(field.name.as_str().to_owned(), within.transform(&value, &[&field.shape]));
+                let mut checker = Checker::new(self.defs, &JSON_SCHEMA);
+                checker.form = self.form;
+                out.insert(field.name.as_str().to_owned(), checker.transform(&value, &[&field.shape]));
             }
         }
     }
 }
 
-fn wants_integer(value: &Value, kind: &Kind) -> bool {
+fn is_integer_for(value: &Value, kind: &Kind) -> bool {
     match kind {
         Kind::Integer(_) => true,
         Kind::Enum(values) => values
@@ -195,7 +201,7 @@ fn wants_integer(value: &Value, kind: &Kind) -> bool {
 }
 
 /// Returns `5.0` as `5`; `None` if the number is already an integer, or too large to be exact.
-fn integer(number: &serde_json::Number) -> Option<Value> {
+fn to_integer_value(number: &serde_json::Number) -> Option<Value> {
     if !number.is_f64() {
         return None;
     }

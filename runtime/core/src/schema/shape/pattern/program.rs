@@ -11,11 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-use self::write::Writer;
+use self::write::Compiler;
 use super::syntax::{Anchor, Member, Node, Set, Syntax};
 
 /// Maximum number of characters that a set caches.
-const MOST_KNOWN: usize = 4_096;
+const MAX_CACHED_CHARS: usize = 4_096;
 
 /// A compiled set of characters.
 struct Chars {
@@ -43,48 +43,48 @@ impl Chars {
         chars
     }
 
-    fn takes(&self, char: char) -> bool {
+    fn contains(&self, char: char) -> bool {
         if char.is_ascii() {
             return self.ascii >> u32::from(char) & 1 == 1;
         }
-        if let Some(known) = self.cache.borrow().get(&char) {
-            return *known;
+        if let Some(cached) = self.cache.borrow().get(&char) {
+            return *cached;
         }
         let is_in = self.is_in(char);
-        let mut known = self.cache.borrow_mut();
-        if known.len() < MOST_KNOWN {
-            known.insert(char, is_in);
+        let mut cache = self.cache.borrow_mut();
+        if cache.len() < MAX_CACHED_CHARS {
+            cache.insert(char, is_in);
         }
         is_in
     }
 
     fn is_in(&self, char: char) -> bool {
-        let has = |property: &str| {
+        let has_property = |property: &str| {
             let regex = self.properties.get(property);
             regex.is_some_and(|regex| regex.find(char.encode_utf8(&mut [0; 4])).is_some())
         };
         let in_set = |(negated, members): &(bool, Vec<Member>)| {
-            members.iter().any(|member| member.takes(char.into(), &has)) != *negated
+            members.iter().any(|member| member.contains(char.into(), &has_property)) != *negated
         };
         self.sets.iter().any(in_set)
     }
 }
 
 /// Maximum number of pairs of positions in the program and the string: 32 MiB.
-const MOST_PAIRS: usize = 1 << 28;
+const MAX_PAIRS: usize = 1 << 28;
 
 /// A position in the program, a position in the string, and what the groups matched so far, if the program needs it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct State {
     step: u32,
-    at: u32,
+    position: u32,
     /// The start and the end of each group. States share them until one changes.
     slots: Rc<[Option<u32>]>,
 }
 
 impl State {
-    fn new(step: usize, at: usize, slots: usize) -> State {
-        State { step: place(step), at: place(at), slots: vec![None; slots].into() }
+    fn new(step: usize, position: usize, slots: usize) -> State {
+        State { step: to_u32(step), position: to_u32(position), slots: vec![None; slots].into() }
     }
 
     /// Returns the position in the program.
@@ -93,26 +93,26 @@ impl State {
     }
 
     /// Returns the position in the string.
-    fn at(&self) -> usize {
-        self.at as usize
+    fn position(&self) -> usize {
+        self.position as usize
     }
 
     /// Returns the state at other positions.
-    fn moved(&self, step: usize, at: usize) -> State {
-        State { step: place(step), at: place(at), slots: Rc::clone(&self.slots) }
+    fn moved(&self, step: usize, position: usize) -> State {
+        State { step: to_u32(step), position: to_u32(position), slots: Rc::clone(&self.slots) }
     }
 
     /// Sets the positions at which groups start and end.
-    fn with(mut self, slots: Range<usize>, at: Option<usize>) -> State {
-        if let Some(known) = Rc::make_mut(&mut self.slots).get_mut(slots) {
-            known.fill(at.map(place));
+    fn with(mut self, slots: Range<usize>, position: Option<usize>) -> State {
+        if let Some(slots) = Rc::make_mut(&mut self.slots).get_mut(slots) {
+            slots.fill(position.map(to_u32));
         }
         self
     }
 
     /// Returns where the match of a group starts and ends, if it matched.
     fn matched(&self, group: usize) -> Option<(usize, usize)> {
-        let slot = |slot: usize| self.slots.get(slot).copied().flatten().map(|at| at as usize);
+        let slot = |slot: usize| self.slots.get(slot).copied().flatten().map(|position| position as usize);
         slot(2 * group).zip(slot(2 * group + 1))
     }
 
@@ -123,49 +123,49 @@ impl State {
 }
 
 /// Converts a position to its compact form. Programs and strings are far shorter than its maximum.
-fn place(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or(u32::MAX)
+fn to_u32(position: usize) -> u32 {
+    u32::try_from(position).unwrap_or(u32::MAX)
 }
 
 /// The visited states.
-enum Seen {
+enum Visited {
     /// One bit for each pair of positions.
     Pairs {
         bits: Vec<u64>,
-        places: usize,
+        row_length: usize,
     },
     States(BTreeSet<State>),
 }
 
-impl Seen {
-    /// `None` if there are too many pairs.
-    fn new(remembers: bool, steps: usize, places: usize) -> Option<Seen> {
-        if remembers {
-            return Some(Seen::States(BTreeSet::new()));
+impl Visited {
+    /// Creates an empty set. `None` if there are too many pairs.
+    fn new(stores_groups: bool, steps: usize, positions: usize) -> Option<Visited> {
+        if stores_groups {
+            return Some(Visited::States(BTreeSet::new()));
         }
-        let pairs = steps.checked_mul(places).filter(|pairs| *pairs <= MOST_PAIRS)?;
-        Some(Seen::Pairs { bits: vec![0; pairs.div_ceil(64)], places: steps })
+        let pairs = steps.checked_mul(positions).filter(|pairs| *pairs <= MAX_PAIRS)?;
+        Some(Visited::Pairs { bits: vec![0; pairs.div_ceil(64)], row_length: steps })
     }
 
     /// Returns the size of the bits of all pairs, in bytes.
     fn bytes(&self) -> usize {
         match self {
-            Seen::Pairs { bits, .. } => size_of_val(bits.as_slice()),
-            Seen::States(_) => 0,
+            Visited::Pairs { bits, .. } => size_of_val(bits.as_slice()),
+            Visited::States(_) => 0,
         }
     }
 
-    /// Whether each added state takes memory.
-    fn grows(&self) -> bool {
-        matches!(self, Seen::States(_))
+    /// Whether each added state allocates memory.
+    fn allocates(&self) -> bool {
+        matches!(self, Visited::States(_))
     }
 
     /// Adds a state. Returns whether it is new.
     fn add(&mut self, state: &State) -> bool {
         match self {
-            Seen::States(states) => states.insert(state.clone()),
-            Seen::Pairs { bits, places } => {
-                let index = state.at() * *places + state.step();
+            Visited::States(states) => states.insert(state.clone()),
+            Visited::Pairs { bits, row_length } => {
+                let index = state.position() * *row_length + state.step();
                 let Some(bits) = bits.get_mut(index / 64) else { return false };
                 let is_new = *bits >> (index % 64) & 1 == 0;
                 *bits |= 1 << (index % 64);
@@ -177,9 +177,9 @@ impl Seen {
     /// Forgets a state.
     fn remove(&mut self, state: &State) {
         match self {
-            Seen::States(states) => drop(states.remove(state)),
-            Seen::Pairs { bits, places } => {
-                let index = state.at() * *places + state.step();
+            Visited::States(states) => drop(states.remove(state)),
+            Visited::Pairs { bits, row_length } => {
+                let index = state.position() * *row_length + state.step();
                 if let Some(bits) = bits.get_mut(index / 64) {
                     *bits &= !(1 << (index % 64));
                 }
@@ -192,12 +192,12 @@ impl Seen {
 mod tests;
 mod write;
 
-/// How many steps a step with groups counts as, and for how many groups it counts as one more.
-const REMEMBERING: u64 = 64;
-const GROUPS_A_STEP: u64 = 4;
+/// The cost of a step that stores groups, in steps, and the number of groups that cost one step more.
+const GROUP_STEP_COST: u64 = 64;
+const GROUPS_PER_STEP: u64 = 4;
 
 /// Maximum memory of a match, in bytes.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 
 /// A compiled pattern.
 pub(super) struct Program {
@@ -209,12 +209,12 @@ pub(super) struct Program {
 
 #[derive(Clone, Copy)]
 enum Step {
-    /// Consumes characters of a set, between `least` and `most`, forwards or backwards.
+    /// Consumes between `min` and `max` characters of a set, forwards or backwards.
     Take {
         set: usize,
-        least: u32,
-        most: u32,
-        ahead: bool,
+        min: u32,
+        max: u32,
+        forwards: bool,
     },
     /// Continues at both positions.
     Split(usize, usize),
@@ -222,12 +222,12 @@ enum Step {
     At(Anchor),
     /// Lookaround: continues at `next` if the following steps match, or do not match.
     Look {
-        wanted: bool,
+        must_match: bool,
         next: usize,
     },
     /// Stores a position in the string: the start or the end of a group.
     Save(usize),
-    /// Clears what these groups matched.
+    /// Clears the matches of these groups.
     Forget(usize, usize),
     /// Consumes the same text that a group matched.
     Back(usize),
@@ -236,9 +236,9 @@ enum Step {
 
 /// The outcome of matching a string against a pattern.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Trial {
+pub(super) struct MatchOutcome {
     /// Whether the string matches anywhere; `None` if the match took too many steps or too much memory.
-    pub(super) found: Option<bool>,
+    pub(super) is_match: Option<bool>,
     /// The number of steps.
     pub(super) steps: u64,
     /// The maximum memory in use, in bytes.
@@ -249,17 +249,17 @@ pub(super) struct Trial {
 impl Program {
     /// Compiles a pattern. `None` if the program would be too large, or if this algorithm cannot match it.
     pub(super) fn of(syntax: &Syntax) -> Option<Program> {
-        let refers = syntax.has(&|node| matches!(node, Node::Back { .. }));
-        let looks = syntax.has(&|node| {
+        let has_back_references = syntax.any(&|node| matches!(node, Node::Back { .. }));
+        let has_lookaround_groups = syntax.any(&|node| {
             matches!(node, Node::Look { node, .. }
-                if node.has(&|part| matches!(part, Node::Back { .. } | Node::Group { capture: Some(_), .. })))
+                if node.any(&|part| matches!(part, Node::Back { .. } | Node::Group { capture: Some(_), .. })))
         });
-        if refers && looks {
+        if has_back_references && has_lookaround_groups {
             // Groups inside lookaround would have to be stored in the order of the matches.
             return None;
         }
-        let (steps, sets) = Writer::new(refers).write(&syntax.root)?;
-        Some(Program { steps, sets, groups: if refers { syntax.groups } else { 0 } })
+        let (steps, sets) = Compiler::new(has_back_references).write(&syntax.root)?;
+        Some(Program { steps, sets, groups: if has_back_references { syntax.groups } else { 0 } })
     }
 
     /// Returns the number of steps.
@@ -268,23 +268,37 @@ impl Program {
     }
 
     /// Matches the program against a string, in at most this many steps.
-    pub(super) fn try_on(&self, text: &str, max: u64) -> Trial {
+    pub(super) fn match_text(&self, text: &str, max: u64) -> MatchOutcome {
         let steps = text.chars().count() as u64;
-        let unknown = Trial { found: None, steps, bytes: 0 };
+        let unknown = MatchOutcome { is_match: None, steps, bytes: 0 };
         if steps > max {
             return unknown;
         }
         let text: Vec<char> = text.chars().collect();
-        let Some(seen) = Seen::new(self.groups > 0, self.steps.len(), text.len() + 1) else { return unknown };
-        let held = seen.bytes() + size_of_val(text.as_slice());
-        let mut run = Run { program: self, text: &text, seen, steps, most: max, held, peak: held };
+        let Some(visited) = Visited::new(self.groups > 0, self.steps.len(), text.len() + 1) else {
+            return unknown;
+        };
+        let used_bytes = visited.bytes() + size_of_val(text.as_slice());
+        let mut run = Run {
+            program: self,
+            text: &text,
+            visited,
+            steps,
+            max_steps: max,
+            used_bytes,
+            peak_bytes: used_bytes,
+        };
         // A match may start anywhere.
         let only_first = matches!(self.steps.first(), Some(Step::At(Anchor::Start)));
-        let starts = if only_first { 1 } else { text.len() + 1 };
-        let reached = (0..starts).try_fold(false, |reached, at| {
-            if reached { Ok(true) } else { run.reaches(State::new(0, at, 2 * self.groups), None) }
+        let start_count = if only_first { 1 } else { text.len() + 1 };
+        let is_reached = (0..start_count).try_fold(false, |is_reached, position| {
+            if is_reached {
+                Ok(true)
+            } else {
+                run.reaches_end(State::new(0, position, 2 * self.groups), None)
+            }
         });
-        Trial { found: reached.ok(), steps: run.steps, bytes: run.peak }
+        MatchOutcome { is_match: is_reached.ok(), steps: run.steps, bytes: run.peak_bytes }
     }
 }
 
@@ -292,45 +306,45 @@ impl Program {
 struct Run<'a> {
     program: &'a Program,
     text: &'a [char],
-    seen: Seen,
+    visited: Visited,
     steps: u64,
-    most: u64,
+    max_steps: u64,
     /// The memory in use and its maximum, in bytes.
-    held: usize,
-    peak: usize,
+    used_bytes: usize,
+    peak_bytes: usize,
 }
 
 /// The limit of steps or of memory is reached.
-struct Spent;
+struct LimitReached;
 
 impl Run<'_> {
     /// Whether the end is reachable from a state. The visited states are added to `trail`, so that the caller can
-    /// forget them before it searches again from elsewhere: only states that failed need no second visit.
-    fn reaches(&mut self, from: State, mut trail: Option<&mut Vec<State>>) -> Result<bool, Spent> {
-        let mut open = vec![from];
-        self.hold(1)?;
-        while let Some(state) = open.pop() {
+    /// forget them before it searches from another state: only states that failed need no second visit.
+    fn reaches_end(&mut self, from: State, mut trail: Option<&mut Vec<State>>) -> Result<bool, LimitReached> {
+        let mut pending = vec![from];
+        self.reserve(1)?;
+        while let Some(state) = pending.pop() {
             self.release(1);
             self.steps += 1;
-            if self.steps > self.most {
-                return Err(Spent);
+            if self.steps > self.max_steps {
+                return Err(LimitReached);
             }
-            if !self.seen.add(&state) {
+            if !self.visited.add(&state) {
                 continue;
             }
-            self.hold(usize::from(self.seen.grows()))?;
+            self.reserve(usize::from(self.visited.allocates()))?;
             if let Some(trail) = trail.as_deref_mut() {
-                self.hold(1)?;
+                self.reserve(1)?;
                 trail.push(state.clone());
             }
             if self.program.groups > 0 {
-                self.steps += REMEMBERING + self.program.groups as u64 / GROUPS_A_STEP;
+                self.steps += GROUP_STEP_COST + self.program.groups as u64 / GROUPS_PER_STEP;
             }
-            let before = open.len();
-            let is_end = self.follow(&state, &mut open)?;
-            self.hold(open.len() - before)?;
+            let before = pending.len();
+            let is_end = self.follow(&state, &mut pending)?;
+            self.reserve(pending.len() - before)?;
             if is_end {
-                self.release(open.len());
+                self.release(pending.len());
                 return Ok(true);
             }
         }
@@ -338,84 +352,91 @@ impl Run<'_> {
     }
 
     /// Counts the memory of states as used.
-    fn hold(&mut self, states: usize) -> Result<(), Spent> {
-        self.held += states * State::bytes(2 * self.program.groups);
-        self.peak = self.peak.max(self.held);
-        if self.held > MOST_BYTES { Err(Spent) } else { Ok(()) }
+    fn reserve(&mut self, states: usize) -> Result<(), LimitReached> {
+        self.used_bytes += states * State::bytes(2 * self.program.groups);
+        self.peak_bytes = self.peak_bytes.max(self.used_bytes);
+        if self.used_bytes > MAX_BYTES { Err(LimitReached) } else { Ok(()) }
     }
 
     /// Counts the memory of states as free.
     fn release(&mut self, states: usize) {
-        self.held = self.held.saturating_sub(states * State::bytes(2 * self.program.groups));
+        self.used_bytes = self.used_bytes.saturating_sub(states * State::bytes(2 * self.program.groups));
     }
 
-    /// Executes a step and adds the states that follow. Returns whether it is the end.
-    fn follow(&mut self, state: &State, open: &mut Vec<State>) -> Result<bool, Spent> {
-        let (step, at) = (state.step(), state.at());
-        let next = |at: usize| state.moved(step + 1, at);
+    /// Executes a step and adds the states that follow. Returns whether the step is the end.
+    fn follow(&mut self, state: &State, pending: &mut Vec<State>) -> Result<bool, LimitReached> {
+        let (step, position) = (state.step(), state.position());
+        let next = |position: usize| state.moved(step + 1, position);
         match self.program.steps.get(step) {
             None | Some(Step::Done) => return Ok(true),
-            Some(&Step::Take { set, least, most: max, ahead }) => {
-                let taken = self.run_of(set, at, max, ahead);
-                self.steps += taken as u64;
-                open.extend(
-                    (least as usize..=taken).map(|count| next(if ahead { at + count } else { at - count })),
+            Some(&Step::Take { set, min, max, forwards }) => {
+                let count = self.count_matching(set, position, max, forwards);
+                self.steps += count as u64;
+                pending.extend(
+                    (min as usize..=count)
+                        .map(|count| next(if forwards { position + count } else { position - count })),
                 );
             }
-            Some(&Step::Split(one, other)) => open.extend([state.moved(other, at), state.moved(one, at)]),
-            Some(&Step::Jump(to)) => open.push(state.moved(to, at)),
-            Some(&Step::At(place)) => {
-                if self.is_at(place, at) {
-                    open.push(next(at));
+            Some(&Step::Split(first, second)) => {
+                pending.extend([state.moved(second, position), state.moved(first, position)])
+            }
+            Some(&Step::Jump(target)) => pending.push(state.moved(target, position)),
+            Some(&Step::At(anchor)) => {
+                if self.anchor_matches(anchor, position) {
+                    pending.push(next(position));
                 }
             }
-            Some(&Step::Look { wanted, next: to }) => {
+            Some(&Step::Look { must_match, next: target }) => {
                 let mut trail = Vec::new();
-                let found = self.reaches(next(at), Some(&mut trail))?;
-                if found {
-                    trail.iter().for_each(|state| self.seen.remove(state));
-                    self.release(trail.len() * usize::from(self.seen.grows()));
+                let is_match = self.reaches_end(next(position), Some(&mut trail))?;
+                if is_match {
+                    trail.iter().for_each(|state| self.visited.remove(state));
+                    self.release(trail.len() * usize::from(self.visited.allocates()));
                 }
                 self.release(trail.len());
-                if found == wanted {
-                    open.push(state.moved(to, at));
+                if is_match == must_match {
+                    pending.push(state.moved(target, position));
                 }
             }
-            Some(&Step::Save(slot)) => open.push(next(at).with(slot..slot + 1, Some(at))),
-            Some(&Step::Forget(from, to)) => open.push(next(at).with(2 * from..2 * to, None)),
+            Some(&Step::Save(slot)) => pending.push(next(position).with(slot..slot + 1, Some(position))),
+            Some(&Step::Forget(from, to)) => pending.push(next(position).with(2 * from..2 * to, None)),
             Some(&Step::Back(group)) => {
                 let matched =
                     state.matched(group).and_then(|(from, to)| self.text.get(from..to)).unwrap_or_default();
                 self.steps += matched.len() as u64;
-                if self.text.get(at..).is_some_and(|rest| rest.starts_with(matched)) {
-                    open.push(next(at + matched.len()));
+                if self.text.get(position..).is_some_and(|remaining| remaining.starts_with(matched)) {
+                    pending.push(next(position + matched.len()));
                 }
             }
         }
         Ok(false)
     }
 
-    /// Returns how many characters of a set follow (or precede), up to a limit.
-    fn run_of(&self, set: usize, at: usize, max: u32, ahead: bool) -> usize {
+    /// Counts the characters of a set that follow (or precede) a position, up to a limit.
+    fn count_matching(&self, set: usize, position: usize, max: u32, forwards: bool) -> usize {
         let Some(set) = self.program.sets.get(set) else { return 0 };
-        let (before, after) = self.text.split_at(at);
-        let takes = |char: &&char| set.takes(**char);
+        let (before, after) = self.text.split_at(position);
+        let contains = |char: &&char| set.contains(**char);
         let max = max as usize;
-        if ahead {
-            after.iter().take(max).take_while(takes).count()
+        if forwards {
+            after.iter().take(max).take_while(contains).count()
         } else {
-            before.iter().rev().take(max).take_while(takes).count()
+            before.iter().rev().take(max).take_while(contains).count()
         }
     }
 
-    fn is_at(&self, place: Anchor, at: usize) -> bool {
-        let is_word = |at: Option<usize>| {
-            at.and_then(|at| self.text.get(at)).is_some_and(|of| of.is_ascii_alphanumeric() || *of == '_')
+    fn anchor_matches(&self, anchor: Anchor, position: usize) -> bool {
+        let is_word = |position: Option<usize>| {
+            position
+                .and_then(|position| self.text.get(position))
+                .is_some_and(|char| char.is_ascii_alphanumeric() || *char == '_')
         };
-        match place {
-            Anchor::Start => at == 0,
-            Anchor::End => at == self.text.len(),
-            Anchor::Boundary(wanted) => (is_word(at.checked_sub(1)) != is_word(Some(at))) == wanted,
+        match anchor {
+            Anchor::Start => position == 0,
+            Anchor::End => position == self.text.len(),
+            Anchor::Boundary(expected) => {
+                (is_word(position.checked_sub(1)) != is_word(Some(position))) == expected
+            }
         }
     }
 }

@@ -28,9 +28,9 @@ pub(crate) enum Node {
     Choice(Vec<Node>),
     Repeat {
         node: Box<Node>,
-        least: u32,
+        min: u32,
         /// `None` if there is no limit.
-        most: Option<u32>,
+        max: Option<u32>,
         /// Its source: `*`, `{2,3}?`.
         source: String,
     },
@@ -43,7 +43,7 @@ pub(crate) enum Node {
     Look {
         node: Box<Node>,
         ahead: bool,
-        wanted: bool,
+        must_match: bool,
     },
     /// A back reference.
     Back {
@@ -76,20 +76,20 @@ impl Syntax {
     }
 
     /// Whether a node satisfies a predicate.
-    pub(crate) fn has(&self, is: &dyn Fn(&Node) -> bool) -> bool {
-        self.root.has(is)
+    pub(crate) fn any(&self, predicate: &dyn Fn(&Node) -> bool) -> bool {
+        self.root.any(predicate)
     }
 }
 
 impl Node {
     /// Whether the node or one of its descendants satisfies a predicate.
-    pub(crate) fn has(&self, is: &dyn Fn(&Node) -> bool) -> bool {
-        is(self)
+    pub(crate) fn any(&self, predicate: &dyn Fn(&Node) -> bool) -> bool {
+        predicate(self)
             || match self {
                 Node::Set(_) | Node::At(_) | Node::Back { .. } => false,
-                Node::Sequence(nodes) | Node::Choice(nodes) => nodes.iter().any(|node| node.has(is)),
+                Node::Sequence(nodes) | Node::Choice(nodes) => nodes.iter().any(|node| node.any(predicate)),
                 Node::Repeat { node, .. } | Node::Group { node, .. } | Node::Look { node, .. } => {
-                    node.has(is)
+                    node.any(predicate)
                 }
             }
     }
@@ -144,20 +144,20 @@ const SPACE: &[(u32, u32)] = &[
 const LINE_ENDS: &[(u32, u32)] = &[(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)];
 
 impl Member {
-    /// Whether the set contains a character. `has` returns whether the character has a property.
-    pub(crate) fn takes(&self, code: u32, has: &dyn Fn(&str) -> bool) -> bool {
-        let within = |ranges: &[(u32, u32)]| ranges.iter().any(|(from, to)| (*from..=*to).contains(&code));
+    /// Whether the set contains a character. `has_property` returns whether the character has a property.
+    pub(crate) fn contains(&self, code: u32, has_property: &dyn Fn(&str) -> bool) -> bool {
+        let is_in = |ranges: &[(u32, u32)]| ranges.iter().any(|(from, to)| (*from..=*to).contains(&code));
         match self {
-            Member::Char(own, _) => *own == code,
+            Member::Char(char, _) => *char == code,
             Member::Range((from, _), (to, _)) => (*from..=*to).contains(&code),
-            Member::Letter('d') => within(DIGITS),
-            Member::Letter('D') => !within(DIGITS),
-            Member::Letter('w') => within(WORD),
-            Member::Letter('W') => !within(WORD),
-            Member::Letter('s') => within(SPACE),
-            Member::Letter('S') => !within(SPACE),
-            Member::Letter(_) => !within(LINE_ENDS),
-            Member::Property(name) => has(name),
+            Member::Letter('d') => is_in(DIGITS),
+            Member::Letter('D') => !is_in(DIGITS),
+            Member::Letter('w') => is_in(WORD),
+            Member::Letter('W') => !is_in(WORD),
+            Member::Letter('s') => is_in(SPACE),
+            Member::Letter('S') => !is_in(SPACE),
+            Member::Letter(_) => !is_in(LINE_ENDS),
+            Member::Property(name) => has_property(name),
         }
     }
 }

@@ -20,25 +20,25 @@ fn longest_allowed_string_is_checked_against_its_pattern() {
         (r"^(?!.*--)([a-z0-9-]{1,63}\.)+[a-z]{2,63}$", "a--b.example", false),
         ("^((a?){30}(a?){30})+b$", "aaab", true),
     ];
-    for (pattern, text, fits) in cases {
-        assert_eq!(trial(pattern, text).found, Some(fits), "{pattern} on {text}");
+    for (pattern, text, expected) in cases {
+        assert_eq!(match_pattern(pattern, text).is_match, Some(expected), "{pattern} on {text}");
     }
     for (pattern, unit) in
         [(r"^(\w|\.|-){1,2048}$", "a"), ("^(a|b|(c|d)e){0,2048}$", "a"), (r"^(\p{L}|\d){1,2048}$", "ß")]
     {
-        assert_eq!(trial(pattern, &unit.repeat(2_048)).found, Some(true), "{pattern}");
-        assert_eq!(trial(pattern, &unit.repeat(2_049)).found, Some(false), "{pattern}");
+        assert_eq!(match_pattern(pattern, &unit.repeat(2_048)).is_match, Some(true), "{pattern}");
+        assert_eq!(match_pattern(pattern, &unit.repeat(2_049)).is_match, Some(false), "{pattern}");
     }
 }
 
 #[test]
 fn untried_patterns_are_detected() {
     for pattern in ["((((a{1,9}b){99}){99}){99}){99}", r"^(?=(a))\1$"] {
-        assert!(is_pattern(pattern) && is_untried(pattern), "{pattern}");
-        assert_eq!(trial(pattern, "a").found, None, "{pattern}");
+        assert!(is_pattern(pattern) && is_unchecked(pattern), "{pattern}");
+        assert_eq!(match_pattern(pattern, "a").is_match, None, "{pattern}");
         assert!(!matches(pattern, "a") && !is_found(pattern, "a"), "{pattern}");
     }
-    assert!(!is_untried("(") && !is_untried("^a$"));
+    assert!(!is_unchecked("(") && !is_unchecked("^a$"));
 }
 
 #[test]
@@ -66,29 +66,36 @@ fn hostile_strings_are_matched_quickly() {
         "^(?=(a+)+$)(?!(a|aa)*c)b",
     ];
     for (pattern, length) in
-        patterns.into_iter().flat_map(|one| [12, 16, 28, 64, 250, 2_000].map(|length| (one, length)))
+        patterns.into_iter().flat_map(|pattern| [12, 16, 28, 64, 250, 2_000].map(|length| (pattern, length)))
     {
         for text in ["a".repeat(length), "a".repeat(length - 1) + "!"] {
-            let trial = trial(pattern, &text);
-            assert!(trial.steps <= SMALL * (MAX_STEPS + MAX_STEPS / 8), "{pattern} on {length}: {trial:?}");
+            let outcome = match_pattern(pattern, &text);
+            assert!(
+                outcome.steps <= SMALL_STEPS_PER_STEP * (MAX_STEPS + MAX_STEPS / 8),
+                "{pattern} on {length}: {outcome:?}"
+            );
         }
     }
 }
 
 #[test]
 fn pattern_cache_is_bounded_and_charged() {
-    let large = |at: usize| format!("^(([a-z])([0-9])){{{}}}x{at}$", 5_000 + at);
+    let large = |index: usize| format!("^(([a-z])([0-9])){{{}}}x{index}$", 5_000 + index);
     let (small, long) = ("^a$".to_owned(), "a".repeat(MAX_CACHED_PATTERN_BYTES + 1));
-    let mut room = Room::NONE;
-    assert!(room.take(&small) && !room.take(&long), "a long one is not cached with others");
-    let mut room = Room::NONE;
-    let fitting = (0..MAX_CACHED_PATTERNS).take_while(|at| room.take(&large(*at))).count();
-    assert!((10..40).contains(&fitting), "{fitting}");
-    for at in 0..40 {
-        assert_eq!(trial(&large(at), "a").found, Some(false));
-        let held: usize = TRIED.with_borrow(|(_, tried)| tried.values().map(|known| known.steps()).sum());
-        assert!(held <= MOST_PROGRAMS, "{held}");
+    let mut usage = CacheUsage::NONE;
+    assert!(
+        usage.add_pattern(&small) && !usage.add_pattern(&long),
+        "a long pattern is not cached with others"
+    );
+    let mut usage = CacheUsage::NONE;
+    let cached = (0..MAX_CACHED_PATTERNS).take_while(|index| usage.add_pattern(&large(*index))).count();
+    assert!((10..40).contains(&cached), "{cached}");
+    for index in 0..40 {
+        assert_eq!(match_pattern(&large(index), "a").is_match, Some(false));
+        let steps: usize =
+            CACHE.with_borrow(|(_, patterns)| patterns.values().map(|info| info.steps()).sum());
+        assert!(steps <= MAX_CACHED_STEPS, "{steps}");
     }
     // A short pattern with a large program costs as much as the program.
-    assert!(reading(&large(1)) > 50 * reading(&small));
+    assert!(parse_cost(&large(1)) > 50 * parse_cost(&small));
 }

@@ -25,9 +25,9 @@ use crate::base::invisible::InvisibleChar;
 pub fn plain_markdown(text: &str) -> Cow<'_, str> {
     let visible = visible(text.trim());
     if !visible.contains(['<', '&']) {
-        return marks::tidied(visible);
+        return marks::tidy(visible);
     }
-    marks::tidied(Cow::Owned(html::to_markdown(&visible)))
+    marks::tidy(Cow::Owned(html::to_markdown(&visible)))
 }
 
 /// Returns a text without characters that are invisible but visible to a model: controls, direction marks, zero-width
@@ -45,10 +45,10 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
             '\n' | '\t' => out.push(char),
             // Persian and Indic scripts and emoji need these to join and separate letters.
             '\u{200c}' | '\u{200d}' => {
-                let beside = |char: Option<&char>| {
+                let joins_letters = |char: Option<&char>| {
                     char.is_some_and(|char| !char.is_ascii() && !InvisibleChar::is_invisible(*char))
                 };
-                if beside(out.chars().next_back().as_ref()) && beside(chars.peek()) {
+                if joins_letters(out.chars().next_back().as_ref()) && joins_letters(chars.peek()) {
                     out.push(char);
                 }
             }

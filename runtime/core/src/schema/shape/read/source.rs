@@ -28,10 +28,10 @@ impl SchemaVersion {
     }
 }
 
-/// The nesting around the schema being read.
+/// The nesting of the schema that is being read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Nesting {
-    /// The number of open schemas around it.
+    /// The number of enclosing schemas.
     pub schemas: usize,
     /// The number of nested fields that are being merged.
     pub merges: usize,
@@ -46,8 +46,8 @@ pub struct SchemaLocation {
     pub nesting: Nesting,
 }
 
-/// A document with schemas. It answers everything that reading one schema needs to know about the whole document. A
-/// source of plain JSON Schema reports problems and has no other effect.
+/// A document with schemas. It provides the information about the document that reading a schema requires. A source
+/// of plain JSON Schema only reports problems.
 pub trait Source<'a> {
     /// Returns the version of the schemas' format.
     fn rules(&self) -> SchemaVersion {
@@ -107,12 +107,12 @@ pub trait Source<'a> {
     /// are in the schema at a location.
     fn discriminator(
         &mut self,
-        given: &'a Value,
+        discriminator: &'a Value,
         union: &'a [Value],
         variants: &[Value],
         pointer: &str,
     ) -> Option<Value> {
-        let _ = (given, union, variants, pointer);
+        let _ = (discriminator, union, variants, pointer);
         None
     }
 

@@ -7,7 +7,7 @@ use crate::schema::shape::render::canonical;
 use crate::schema::shape::{Access, ArrayRules, Extra, Kind, Literal, NumberRules, StringRules};
 use toolgen_test_support::cpu_time;
 
-fn again(shape: &Shape) {
+fn assert_round_trips(shape: &Shape) {
     let text = canonical(shape);
     let value = serde_json::from_str(&text).unwrap();
     assert_eq!(&read_canonical(&value), shape, "{text}");
@@ -17,7 +17,7 @@ fn again(shape: &Shape) {
 fn degraded(schema: &Value) -> (String, Vec<(String, String)>) {
     let mut problems = Vec::new();
     let shape = read(schema, &mut problems);
-    again(&shape);
+    assert_round_trips(&shape);
     (canonical(&shape), problems.into_iter().map(|problem| (problem.pointer, problem.message)).collect())
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use crate::schema::shape::read::{is_natural_all, is_natural_raw, is_natural_union};
-use crate::schema::shape::rules::Stated;
+use crate::schema::shape::rules::StatedRule;
 use crate::schema::shape::{
     Access, ArrayRules, Extra, Field, Kind, Literal, Number, ObjectRules, Shape, TupleRules, UnionMode,
     UnionRules, pointer,
@@ -28,27 +28,27 @@ pub(crate) fn value(shape: &Shape) -> Value {
     if matches!(shape.kind, Kind::Never) && *shape == Shape::of(Kind::Never) {
         return Value::Bool(false);
     }
-    Value::Object(object(shape))
+    Value::Object(schema_object(shape))
 }
 
-fn object(shape: &Shape) -> Object {
+fn schema_object(shape: &Shape) -> Object {
     let mut out = Object::new();
-    let null_said = head(shape, &mut out);
-    text(&mut out, "description", &shape.description);
-    body(shape, &mut out);
+    let null_is_allowed = write_type(shape, &mut out);
+    write_text(&mut out, "description", &shape.description);
+    write_kind(shape, &mut out);
     if let Some(default) = &shape.default {
         out.insert("default".into(), default.to_json());
     }
     if !shape.examples.is_empty() {
         out.insert("examples".into(), shape.examples.iter().map(Literal::to_json).collect());
     }
-    flag(&mut out, "deprecated", shape.deprecated);
-    flag(&mut out, "nullable", shape.nullable && !null_said);
+    write_flag(&mut out, "deprecated", shape.deprecated);
+    write_flag(&mut out, "nullable", shape.nullable && !null_is_allowed);
     out
 }
 
 /// Writes the keywords of the kind. Returns whether they already allow `null`.
-fn head(shape: &Shape, out: &mut Object) -> bool {
+fn write_type(shape: &Shape, out: &mut Object) -> bool {
     let name = match &shape.kind {
         Kind::Boolean => "boolean",
         Kind::Integer(_) => "integer",
@@ -56,7 +56,7 @@ fn head(shape: &Shape, out: &mut Object) -> bool {
         Kind::String(_) => "string",
         Kind::Array(_) | Kind::Tuple(_) => "array",
         Kind::Object(_) => "object",
-        Kind::Enum(values) => return enumeration(values, shape.nullable, out),
+        Kind::Enum(values) => return write_enum(values, shape.nullable, out),
         other => {
             match other {
                 Kind::Null => out.insert("type".into(), "null".into()),
@@ -71,42 +71,43 @@ fn head(shape: &Shape, out: &mut Object) -> bool {
     true
 }
 
-fn enumeration(values: &[Literal], nullable: bool, out: &mut Object) -> bool {
-    let listed = values.iter().map(Literal::to_json);
-    if values.is_empty() || values.contains(&Literal::Null) || repeats(values) {
-        out.insert("x-enum".into(), listed.collect());
+fn write_enum(values: &[Literal], nullable: bool, out: &mut Object) -> bool {
+    let json_values = values.iter().map(Literal::to_json);
+    if values.is_empty() || values.contains(&Literal::Null) || has_duplicates(values) {
+        out.insert("x-enum".into(), json_values.collect());
         return false;
     }
     if let ([only], false) = (values, nullable) {
         out.insert("const".into(), only.to_json());
     } else {
-        out.insert("enum".into(), listed.chain(nullable.then_some(Value::Null)).collect());
+        out.insert("enum".into(), json_values.chain(nullable.then_some(Value::Null)).collect());
     }
     true
 }
 
-fn repeats(values: &[Literal]) -> bool {
-    let numbers = |value: &Literal| match value {
+fn has_duplicates(values: &[Literal]) -> bool {
+    let is_integral_float = |value: &Literal| match value {
         Literal::Number(Number::Float(float)) => float.fract() == 0.0,
         _ => false,
     };
     // There may be tens of thousands of values, too many for pairwise comparisons.
     let mut seen = BTreeSet::new();
-    values.iter().any(numbers) || !values.iter().all(|value| seen.insert(value.to_json().to_string()))
+    values.iter().any(is_integral_float)
+        || !values.iter().all(|value| seen.insert(value.to_json().to_string()))
 }
 
-fn body(shape: &Shape, out: &mut Object) {
+fn write_kind(shape: &Shape, out: &mut Object) {
     match &shape.kind {
         Kind::Any | Kind::Null | Kind::Boolean | Kind::Enum(_) | Kind::Ref(_) => {}
         Kind::Never => {
             out.insert("not".into(), Value::Object(Object::new()));
         }
-        Kind::Integer(rules) | Kind::Number(rules) => stated(rules.stated(), out),
-        Kind::String(rules) => stated(rules.stated(), out),
-        Kind::Array(rules) => array(rules, out),
-        Kind::Tuple(rules) => tuple(rules, out),
-        Kind::Object(rules) => object_rules(rules, out),
-        Kind::Union(rules) => union(rules, out),
+        Kind::Integer(rules) | Kind::Number(rules) => write_rules(rules.stated_rules(), out),
+        Kind::String(rules) => write_rules(rules.stated_rules(), out),
+        Kind::Array(rules) => write_array(rules, out),
+        Kind::Tuple(rules) => write_tuple(rules, out),
+        Kind::Object(rules) => write_object(rules, out),
+        Kind::Union(rules) => write_union(rules, out),
         Kind::All(parts) => {
             let keyword = if is_natural_all(parts) { "allOf" } else { "x-all" };
             out.insert(keyword.into(), parts.iter().map(value).collect());
@@ -120,26 +121,26 @@ fn body(shape: &Shape, out: &mut Object) {
     }
 }
 
-fn stated(rules: Vec<Stated>, out: &mut Object) {
+fn write_rules(rules: Vec<StatedRule>, out: &mut Object) {
     out.extend(rules.into_iter().map(|rule| (rule.keyword.to_owned(), rule.value)));
 }
 
-fn array(rules: &ArrayRules, out: &mut Object) {
-    stated(rules.stated(), out);
+fn write_array(rules: &ArrayRules, out: &mut Object) {
+    write_rules(rules.stated_rules(), out);
     if *rules.items != Shape::ANY {
         out.insert("items".into(), value(&rules.items));
     }
 }
 
-fn tuple(rules: &TupleRules, out: &mut Object) {
-    stated(rules.stated(), out);
+fn write_tuple(rules: &TupleRules, out: &mut Object) {
+    write_rules(rules.stated_rules(), out);
     out.insert("prefixItems".into(), rules.items.iter().map(value).collect());
-    extra(out, "items", &rules.rest);
+    write_extra(out, "items", &rules.rest);
 }
 
-fn object_rules(rules: &ObjectRules, out: &mut Object) {
+fn write_object(rules: &ObjectRules, out: &mut Object) {
     if !rules.fields.is_empty() {
-        let properties: Object = rules.fields.iter().map(field).collect();
+        let properties: Object = rules.fields.iter().map(field_entry).collect();
         out.insert("properties".into(), Value::Object(properties));
     }
     let required: Vec<&str> =
@@ -152,22 +153,22 @@ fn object_rules(rules: &ObjectRules, out: &mut Object) {
             rules.patterns.iter().map(|field| (field.pattern.to_string(), value(&field.shape))).collect();
         out.insert("patternProperties".into(), Value::Object(patterns));
     }
-    extra(out, "additionalProperties", &rules.extra);
-    stated(rules.stated(), out);
+    write_extra(out, "additionalProperties", &rules.extra);
+    write_rules(rules.stated_rules(), out);
 }
 
-fn field(field: &Field) -> (String, Value) {
-    let mut out = object(&field.shape);
-    flag(&mut out, "readOnly", field.access == Access::ReadOnly);
-    flag(&mut out, "writeOnly", field.access == Access::WriteOnly);
-    text(&mut out, "x-wire", &field.wire);
+fn field_entry(field: &Field) -> (String, Value) {
+    let mut out = schema_object(&field.shape);
+    write_flag(&mut out, "readOnly", field.access == Access::ReadOnly);
+    write_flag(&mut out, "writeOnly", field.access == Access::WriteOnly);
+    write_text(&mut out, "x-wire", &field.wire);
     if !field.aliases.is_empty() {
         out.insert("x-aliases".into(), field.aliases.iter().map(|alias| alias.as_str()).collect());
     }
     (field.name.to_string(), Value::Object(out))
 }
 
-fn extra(out: &mut Object, keyword: &str, extra: &Extra) {
+fn write_extra(out: &mut Object, keyword: &str, extra: &Extra) {
     match extra {
         Extra::Open => {}
         Extra::Closed => {
@@ -175,12 +176,12 @@ fn extra(out: &mut Object, keyword: &str, extra: &Extra) {
         }
         // Always an object: `true` and `false` represent the other two cases.
         Extra::Of(shape) => {
-            out.insert(keyword.into(), Value::Object(object(shape)));
+            out.insert(keyword.into(), Value::Object(schema_object(shape)));
         }
     }
 }
 
-fn union(rules: &UnionRules, out: &mut Object) {
+fn write_union(rules: &UnionRules, out: &mut Object) {
     let keyword = match (rules.mode, is_natural_union(&rules.variants)) {
         (UnionMode::Any, true) => "anyOf",
         (UnionMode::One, true) => "oneOf",
@@ -203,13 +204,13 @@ fn union(rules: &UnionRules, out: &mut Object) {
     out.insert("discriminator".into(), Value::Object(object));
 }
 
-fn text(out: &mut Object, keyword: &str, text: &str) {
+fn write_text(out: &mut Object, keyword: &str, text: &str) {
     if !text.is_empty() {
         out.insert(keyword.into(), text.into());
     }
 }
 
-fn flag(out: &mut Object, keyword: &str, flag: bool) {
+fn write_flag(out: &mut Object, keyword: &str, flag: bool) {
     if flag {
         out.insert(keyword.into(), true.into());
     }

@@ -27,10 +27,10 @@ pub(super) fn check(schema: &Value, limits: &SchemaLimits, title: &str, refusals
         ("listed values", size.enum_values, limits.enum_values),
         ("characters in names and listed values", size.characters, limits.characters),
     ];
-    for (what, found, limit) in counted {
-        if let Some(limit) = limit.filter(|limit| found > *limit) {
+    for (what, actual, limit) in counted {
+        if let Some(limit) = limit.filter(|limit| actual > *limit) {
             let reason = format!(
-                "{title} takes at most {limit} {what}, the schema has {found}; split the tool or disable strict mode"
+                "{title} takes at most {limit} {what}, the schema has {actual}; split the tool or disable strict mode"
             );
             refusals.push(Refusal { pointer: String::new(), reason });
         }
@@ -45,68 +45,70 @@ pub(super) fn hoist(schema: &mut Value, dialect: &Dialect) {
     else {
         return;
     };
-    let mut open: Vec<Value> = Vec::new();
+    let mut schemas: Vec<Value> = Vec::new();
     let mut names: Vec<String> = by_name.keys().cloned().collect();
-    let known = names.len();
+    let existing = names.len();
     if let Some(schema) = schema.as_object_mut() {
         schema.shift_remove("$defs");
     }
-    let mut hoisted = Hoisted { limit, names: &mut names, found: &mut open };
-    hoisted.within(schema, 1);
-    by_name.values_mut().for_each(|schema| hoisted.within(schema, 1));
+    let mut hoister = Hoister { limit, names: &mut names, schemas: &mut schemas };
+    hoister.hoist_in(schema, 1);
+    by_name.values_mut().for_each(|schema| hoister.hoist_in(schema, 1));
     let mut next = 0;
-    while next < hoisted.found.len() {
-        let mut inner = hoisted.found[next].take();
-        hoisted.within(&mut inner, 1);
-        hoisted.found[next] = inner;
+    while next < hoister.schemas.len() {
+        let mut inner = hoister.schemas[next].take();
+        hoister.hoist_in(&mut inner, 1);
+        hoister.schemas[next] = inner;
         next += 1;
     }
-    by_name.extend(names.split_off(known).into_iter().zip(open));
+    by_name.extend(names.split_off(existing).into_iter().zip(schemas));
     if let (Value::Object(schema), false) = (schema, by_name.is_empty()) {
         schema.insert("$defs".into(), Value::Object(by_name));
     }
 }
 
-struct Hoisted<'a> {
+struct Hoister<'a> {
     limit: usize,
     names: &'a mut Vec<String>,
-    found: &'a mut Vec<Value>,
+    schemas: &'a mut Vec<Value>,
 }
 
-impl Hoisted<'_> {
-    fn within(&mut self, schema: &mut Value, level: usize) {
+impl Hoister<'_> {
+    fn hoist_in(&mut self, schema: &mut Value, level: usize) {
         let Value::Object(schema) = schema else { return };
         for (keyword, value) in schema.iter_mut() {
             match (keyword.as_str(), value) {
                 ("properties", Value::Object(properties)) => {
-                    properties.iter_mut().for_each(|(name, property)| self.below(property, name, level));
+                    properties
+                        .iter_mut()
+                        .for_each(|(name, property)| self.hoist_child(property, name, level));
                 }
-                ("items", items) => self.below(items, "item", level),
+                ("items", items) => self.hoist_child(items, "item", level),
                 ("anyOf", Value::Array(variants)) => {
-                    variants.iter_mut().for_each(|variant| self.within(variant, level));
+                    variants.iter_mut().for_each(|variant| self.hoist_in(variant, level));
                 }
                 _ => {}
             }
         }
     }
 
-    fn below(&mut self, schema: &mut Value, name: &str, level: usize) {
-        if !nests(schema) {
+    fn hoist_child(&mut self, schema: &mut Value, name: &str, level: usize) {
+        if !has_children(schema) {
             return;
         }
         if level < self.limit {
-            return self.within(schema, level + 1);
+            return self.hoist_in(schema, level + 1);
         }
-        let mut unique = name.to_owned();
+        let mut unique_name = name.to_owned();
         let mut number = 1;
-        while self.names.contains(&unique) {
+        while self.names.contains(&unique_name) {
             number += 1;
-            unique = format!("{name}_{number}");
+            unique_name = format!("{name}_{number}");
         }
         let reference: Map<String, Value> =
-            [(String::from("$ref"), Value::from(pointer::reference(&unique)))].into_iter().collect();
-        self.names.push(unique);
-        self.found.push(std::mem::replace(schema, Value::Object(reference)));
+            [(String::from("$ref"), Value::from(pointer::reference(&unique_name)))].into_iter().collect();
+        self.names.push(unique_name);
+        self.schemas.push(std::mem::replace(schema, Value::Object(reference)));
     }
 }
 
@@ -120,7 +122,7 @@ fn measure(schema: &Value, level: usize, size: &mut Size) {
                 size.properties += properties.len();
                 for (name, property) in properties {
                     size.characters += name.chars().count();
-                    measure_below(property, level, size);
+                    measure_child(property, level, size);
                 }
             }
             ("$defs", Value::Object(defs)) => {
@@ -129,30 +131,30 @@ fn measure(schema: &Value, level: usize, size: &mut Size) {
                     measure(schema, 1, size);
                 }
             }
-            ("items", items) => measure_below(items, level, size),
+            ("items", items) => measure_child(items, level, size),
             ("anyOf", Value::Array(variants)) => {
                 variants.iter().for_each(|variant| measure(variant, level, size));
             }
             ("enum", Value::Array(values)) => {
                 size.enum_values += values.len();
-                size.characters += values.iter().map(listed_length).sum::<usize>();
+                size.characters += values.iter().map(value_length).sum::<usize>();
             }
-            ("const", value) => size.characters += listed_length(value),
+            ("const", value) => size.characters += value_length(value),
             _ => {}
         }
     }
 }
 
 /// Measures the parts of a schema. Only objects and arrays are levels.
-fn measure_below(schema: &Value, level: usize, size: &mut Size) {
-    measure(schema, if nests(schema) { level + 1 } else { level }, size);
+fn measure_child(schema: &Value, level: usize, size: &mut Size) {
+    measure(schema, if has_children(schema) { level + 1 } else { level }, size);
 }
 
-fn nests(schema: &Value) -> bool {
+fn has_children(schema: &Value) -> bool {
     ["properties", "items", "anyOf"].iter().any(|keyword| schema.get(keyword).is_some())
 }
 
-fn listed_length(value: &Value) -> usize {
+fn value_length(value: &Value) -> usize {
     match value {
         Value::String(text) => text.chars().count(),
         other => other.to_string().len(),

@@ -25,16 +25,15 @@ pub(in crate::schema::shape) struct Merger<'d> {
     pub(super) hidden: Access,
     /// Schemas that could not be merged. Their rules are lost.
     pub(in crate::schema::shape) raw: Vec<String>,
-    /// Whether something cannot be merged. Then the whole has no merged form: a partial one would have another
-    /// meaning.
-    failed: bool,
+    /// Whether some part cannot be merged. Then there is no merged form: a partial merge would have another meaning.
+    has_failed: bool,
     /// How many more pairs of shapes may be merged.
     remaining_merges: usize,
 }
 
 impl<'d> Merger<'d> {
     pub(in crate::schema::shape) fn new(defs: &'d List<Def>, hidden: Access) -> Merger<'d> {
-        Merger { defs, hidden, raw: Vec::new(), failed: false, remaining_merges: MAX_PAIRS }
+        Merger { defs, hidden, raw: Vec::new(), has_failed: false, remaining_merges: MAX_PAIRS }
     }
 
     /// Returns the number of merged pairs of shapes.
@@ -43,57 +42,57 @@ impl<'d> Merger<'d> {
     }
 
     /// Whether every part could be merged, so that the result “no common values” is certain.
-    pub(in crate::schema::shape) const fn is_sure(&self) -> bool {
-        !self.failed
+    pub(in crate::schema::shape) const fn is_conclusive(&self) -> bool {
+        !self.has_failed
     }
 
     /// Returns `None`, and records that there is no merged form.
     fn fail<T>(&mut self) -> Option<T> {
-        self.failed = true;
+        self.has_failed = true;
         None
     }
 
     /// Returns the shape whose values match all parts; `None` if there is no such shape.
-    pub(in crate::schema::shape) fn all(&mut self, parts: &[Shape], depth: usize) -> Option<Shape> {
+    pub(in crate::schema::shape) fn merge_all(&mut self, parts: &[Shape], depth: usize) -> Option<Shape> {
         let mut merged = Shape { nullable: true, ..Shape::ANY };
         for part in parts {
-            merged = self.two(&merged, part, depth)?;
+            merged = self.merge_pair(&merged, part, depth)?;
         }
-        (!self.failed).then_some(merged)
+        (!self.has_failed).then_some(merged)
     }
 
-    fn two(&mut self, a: &Shape, b: &Shape, depth: usize) -> Option<Shape> {
+    fn merge_pair(&mut self, a: &Shape, b: &Shape, depth: usize) -> Option<Shape> {
         let Some(remaining) =
-            self.remaining_merges.checked_sub(1).filter(|_| depth <= MAX_DEPTH && !self.failed)
+            self.remaining_merges.checked_sub(1).filter(|_| depth <= MAX_DEPTH && !self.has_failed)
         else {
             return self.fail();
         };
         self.remaining_merges = remaining;
-        let (a, b) = (self.resolved(a, depth)?, self.resolved(b, depth)?);
+        let (a, b) = (self.resolve(a, depth)?, self.resolve(b, depth)?);
         // Not only `nullable`: a variant of a union may also allow `null`.
-        let takes_null = |shape: &Shape| decode::fits(&serde_json::Value::Null, shape, self.defs);
-        let nullable = takes_null(&a) && takes_null(&b);
-        let kind = match self.kinds(&a, &b, depth) {
+        let accepts_null = |shape: &Shape| decode::fits(&serde_json::Value::Null, shape, self.defs);
+        let nullable = accepts_null(&a) && accepts_null(&b);
+        let kind = match self.merge_kinds(&a, &b, depth) {
             Some(kind) => kind,
             // No other value matches both.
-            None if nullable && !self.failed => Kind::Null,
+            None if nullable && !self.has_failed => Kind::Null,
             None => return None,
         };
-        let mut both = Shape { kind, nullable, ..a };
-        both.adopt(&b);
-        Some(both)
+        let mut merged = Shape { kind, nullable, ..a };
+        merged.adopt(&b);
+        Some(merged)
     }
 
     /// Returns the shape with references and nested conjunctions resolved at the top.
-    fn resolved(&mut self, shape: &Shape, depth: usize) -> Option<Shape> {
+    fn resolve(&mut self, shape: &Shape, depth: usize) -> Option<Shape> {
         let inner = match &shape.kind {
             Kind::Ref(name) => {
                 let Some(target) = find_def(self.defs, name).filter(|_| depth <= MAX_DEPTH) else {
                     return self.fail();
                 };
-                self.resolved(target, depth + 1)?
+                self.resolve(target, depth + 1)?
             }
-            Kind::All(parts) => self.all(parts, depth + 1)?,
+            Kind::All(parts) => self.merge_all(parts, depth + 1)?,
             Kind::Raw(text) => {
                 self.raw.push(text.to_string());
                 Shape { nullable: true, ..Shape::ANY }
@@ -107,14 +106,14 @@ impl<'d> Merger<'d> {
         Some(Shape { kind: inner.kind, nullable: outer.nullable || inner.nullable, ..outer })
     }
 
-    fn kinds(&mut self, a: &Shape, b: &Shape, depth: usize) -> Option<Kind> {
+    fn merge_kinds(&mut self, a: &Shape, b: &Shape, depth: usize) -> Option<Kind> {
         Some(match (&a.kind, &b.kind) {
             (Kind::Any, other) | (other, Kind::Any) => other.clone(),
             (Kind::Union(rules), _) => return self.distribute(rules, b, depth),
             (_, Kind::Union(rules)) => return self.distribute(rules, a, depth),
             (Kind::Never, _) | (_, Kind::Never) => Kind::Never,
-            (Kind::Enum(values), _) => self.listed(values, b)?,
-            (_, Kind::Enum(values)) => self.listed(values, a)?,
+            (Kind::Enum(values), _) => self.filter_enum(values, b)?,
+            (_, Kind::Enum(values)) => self.filter_enum(values, a)?,
             (Kind::Null, Kind::Null) => Kind::Null,
             (Kind::Boolean, Kind::Boolean) => Kind::Boolean,
             (Kind::Number(a), Kind::Number(b)) => Kind::Number(a.and(b).or_else(|| self.fail())?),
@@ -123,10 +122,10 @@ impl<'d> Merger<'d> {
             }
             (Kind::String(a), Kind::String(b)) => Kind::String(a.and(b).or_else(|| self.fail())?),
             (Kind::Array(a), Kind::Array(b)) => {
-                let items = self.two(&a.items, &b.items, depth + 1).unwrap_or(NEVER);
+                let items = self.merge_pair(&a.items, &b.items, depth + 1).unwrap_or(NEVER);
                 Kind::Array(a.and(b, items.into()))
             }
-            (Kind::Object(a), Kind::Object(b)) => Kind::Object(self.objects(a, b, depth)?),
+            (Kind::Object(a), Kind::Object(b)) => Kind::Object(self.merge_objects(a, b, depth)?),
             (Kind::Tuple(_), Kind::Array(_) | Kind::Tuple(_)) | (Kind::Array(_), Kind::Tuple(_)) => {
                 return self.fail();
             }
@@ -134,7 +133,7 @@ impl<'d> Merger<'d> {
         })
     }
 
-    fn listed(&self, values: &[Literal], other: &Shape) -> Option<Kind> {
+    fn filter_enum(&self, values: &[Literal], other: &Shape) -> Option<Kind> {
         let fits = |value: &&Literal| decode::fits(&value.to_json(), other, self.defs);
         let values: List<Literal> = values.iter().filter(fits).cloned().collect();
         (!values.is_empty()).then_some(Kind::Enum(values))
@@ -146,9 +145,12 @@ impl<'d> Merger<'d> {
             return self.fail();
         }
         // The annotations of the other shape stay outside instead of in every variant.
-        let plain = Shape { nullable: other.nullable, ..Shape::of(other.kind.clone()) };
-        let variants: List<Shape> =
-            union.variants.iter().filter_map(|variant| self.two(variant, &plain, depth + 1)).collect();
+        let unannotated = Shape { nullable: other.nullable, ..Shape::of(other.kind.clone()) };
+        let variants: List<Shape> = union
+            .variants
+            .iter()
+            .filter_map(|variant| self.merge_pair(variant, &unannotated, depth + 1))
+            .collect();
         match &*variants {
             [] => None,
             [only] if !only.nullable => Some(only.kind.clone()),
@@ -161,19 +163,20 @@ impl<'d> Merger<'d> {
         }
     }
 
-    fn objects(&mut self, a: &ObjectRules, b: &ObjectRules, depth: usize) -> Option<ObjectRules> {
-        // A key that matches a pattern of one object would be an unknown key of the other. That cannot be merged.
-        let crossed = |a: &ObjectRules, b: &ObjectRules| !a.patterns.is_empty() && b.extra != Extra::Open;
-        if crossed(a, b) || crossed(b, a) {
+    fn merge_objects(&mut self, a: &ObjectRules, b: &ObjectRules, depth: usize) -> Option<ObjectRules> {
+        // A key that matches a pattern of one object would be an unknown key of the other, so they cannot be merged.
+        let patterns_conflict =
+            |a: &ObjectRules, b: &ObjectRules| !a.patterns.is_empty() && b.extra != Extra::Open;
+        if patterns_conflict(a, b) || patterns_conflict(b, a) {
             return self.fail();
         }
         let mut fields: Vec<Field> = Vec::new();
-        for (own, other) in [(a, b), (b, a)] {
-            for field in &own.fields {
-                if field.access == self.hidden || fields.iter().any(|known| known.name == field.name) {
+        for (object, other) in [(a, b), (b, a)] {
+            for field in &object.fields {
+                if field.access == self.hidden || fields.iter().any(|existing| existing.name == field.name) {
                     continue;
                 }
-                if let Some(field) = self.field(field, other, depth)? {
+                if let Some(field) = self.merge_field(field, other, depth)? {
                     fields.push(field);
                 }
             }
@@ -181,19 +184,23 @@ impl<'d> Merger<'d> {
         let extra = match (&a.extra, &b.extra) {
             (Extra::Open, other) | (other, Extra::Open) => other.clone(),
             (Extra::Closed, _) | (_, Extra::Closed) => Extra::Closed,
-            (Extra::Of(a), Extra::Of(b)) => Extra::Of(self.two(a, b, depth + 1).unwrap_or(NEVER).into()),
+            (Extra::Of(a), Extra::Of(b)) => {
+                Extra::Of(self.merge_pair(a, b, depth + 1).unwrap_or(NEVER).into())
+            }
         };
         Some(a.and(b, fields.into(), extra))
     }
 
     /// Returns a field of one object as the other object allows it. `Some(None)` if it must be absent, `None` if it
     /// must be both present and absent.
-    fn field(&mut self, field: &Field, other: &ObjectRules, depth: usize) -> Option<Option<Field>> {
-        if let Some(twin) =
-            other.fields.iter().find(|twin| twin.name == field.name && twin.access != self.hidden)
+    fn merge_field(&mut self, field: &Field, other: &ObjectRules, depth: usize) -> Option<Option<Field>> {
+        if let Some(counterpart) = other
+            .fields
+            .iter()
+            .find(|counterpart| counterpart.name == field.name && counterpart.access != self.hidden)
         {
-            let required = field.required || twin.required;
-            let shape = match self.two(&field.shape, &twin.shape, depth + 1) {
+            let required = field.required || counterpart.required;
+            let shape = match self.merge_pair(&field.shape, &counterpart.shape, depth + 1) {
                 Some(shape) => shape,
                 None if required => return None,
                 None => NEVER,
@@ -201,14 +208,18 @@ impl<'d> Merger<'d> {
             return Some(Some(Field { required, shape, ..field.clone() }));
         }
         Some(match &other.extra {
-            _ if other.patterns.iter().any(|known| pattern::matches(&known.pattern, &field.name)) => {
+            _ if other
+                .patterns
+                .iter()
+                .any(|pattern_field| pattern::matches(&pattern_field.pattern, &field.name)) =>
+            {
                 Some(field.clone())
             }
             Extra::Open => Some(field.clone()),
             Extra::Closed if field.required => return None,
             Extra::Closed => None,
             Extra::Of(shape) => {
-                let shape = match self.two(&field.shape, shape, depth + 1) {
+                let shape = match self.merge_pair(&field.shape, shape, depth + 1) {
                     Some(shape) => shape,
                     None if field.required => return None,
                     None => NEVER,
@@ -241,16 +252,16 @@ mod tests {
         ) {
             let defs = oracle::defs(Shape::of(Kind::Boolean), Shape::of(Kind::String(StringRules::ANY)));
             let mut merger = Merger::new(&defs, Access::ReadOnly);
-            let Some(merged) = merger.all(&parts, 0) else { return Ok(()) };
+            let Some(merged) = merger.merge_all(&parts, 0) else { return Ok(()) };
             // A rule that is only stated in prose rejects nothing in the merged shape.
-            let whole = merger.raw.is_empty();
-            let (all, merged) = (oracle::arguments(Shape::of(Kind::All(parts.into()))), oracle::arguments(merged));
+            let is_complete = merger.raw.is_empty();
+            let (expected, merged) = (oracle::arguments(Shape::of(Kind::All(parts.into()))), oracle::arguments(merged));
             for value in values {
                 let arguments = json!({ "v": value });
-                let all = decode(&arguments, &all, &defs, &JSON_SCHEMA);
-                let one = decode(&arguments, &merged, &defs, &JSON_SCHEMA);
-                let agree = all.is_ok() == one.is_ok() || !whole && one.is_ok();
-                prop_assert!(agree, "{} {:?} {:?}", arguments, all, one);
+                let expected = decode(&arguments, &expected, &defs, &JSON_SCHEMA);
+                let merged_result = decode(&arguments, &merged, &defs, &JSON_SCHEMA);
+                let agree = expected.is_ok() == merged_result.is_ok() || !is_complete && merged_result.is_ok();
+                prop_assert!(agree, "{} {:?} {:?}", arguments, expected, merged_result);
             }
         }
     }

@@ -10,7 +10,7 @@ use super::Renderer;
 use super::node::Node;
 use crate::base::frozen::Text;
 use crate::schema::shape::relations;
-use crate::schema::shape::schema::takes_null;
+use crate::schema::shape::schema::allows_null;
 use crate::schema::shape::{ObjectRules, Relation, RelationKind};
 
 /// The keywords that rules consist of.
@@ -18,43 +18,44 @@ const KEYWORDS: [&str; 5] = ["allOf", "dependentRequired", "not", "oneOf", "cons
 
 impl Renderer<'_> {
     /// Renders the rules between fields as keywords. That is only possible at the root.
-    pub(super) fn relations(&mut self, rules: &ObjectRules, node: &mut Node, root: bool) {
+    pub(super) fn render_relations(&mut self, rules: &ObjectRules, node: &mut Node, is_root: bool) {
         if rules.relations.is_empty() {
             return;
         }
-        let taken = self.dialect.root_composition && KEYWORDS.iter().all(|word| self.dialect.accepts(word));
-        if !(root && taken) {
-            self.lose(relations::KEYWORD, true, "no keyword can express rules between fields here");
+        let is_supported =
+            self.dialect.root_composition && KEYWORDS.iter().all(|keyword| self.dialect.accepts(keyword));
+        if !(is_root && is_supported) {
+            self.record_loss(relations::KEYWORD, true, "no keyword can express rules between fields here");
             return;
         }
-        let mut messages: Vec<Value> =
-            rules.relations.iter().map(|rule| self.relation(rule, rules)).collect();
-        match (messages.pop(), messages.is_empty()) {
+        let mut schemas: Vec<Value> =
+            rules.relations.iter().map(|rule| self.relation_schema(rule, rules)).collect();
+        match (schemas.pop(), schemas.is_empty()) {
             (Some(Value::Object(only)), true) => node.map.extend(only),
             (Some(last), _) => {
-                messages.push(last);
-                node.map.insert("allOf".into(), messages.into());
+                schemas.push(last);
+                node.map.insert("allOf".into(), schemas.into());
             }
             (None, _) => {}
         }
     }
 
-    fn relation(&self, relation: &Relation, rules: &ObjectRules) -> Value {
-        let given: Vec<Presence<'_>> =
+    fn relation_schema(&self, relation: &Relation, rules: &ObjectRules) -> Value {
+        let presences: Vec<Presence<'_>> =
             relation.fields.iter().map(|name| self.presence(name, rules)).collect();
-        let each = || given.iter().map(Presence::schema).collect::<Vec<Value>>();
-        let plain = given.iter().all(|given| matches!(given, Presence::Present(_)));
-        match (relation.kind, given.as_slice()) {
-            (RelationKind::ExactlyOne, _) => json!({ "oneOf": each() }),
-            (RelationKind::AtMostOne, [first, second]) if plain => {
+        let schemas = || presences.iter().map(Presence::schema).collect::<Vec<Value>>();
+        let all_non_null = presences.iter().all(|presence| matches!(presence, Presence::Present(_)));
+        match (relation.kind, presences.as_slice()) {
+            (RelationKind::ExactlyOne, _) => json!({ "oneOf": schemas() }),
+            (RelationKind::AtMostOne, [first, second]) if all_non_null => {
                 json!({ "not": { "required": [first.name(), second.name()] } })
             }
             (RelationKind::AtMostOne, _) => {
-                let mut ways = each();
-                ways.push(json!({ "not": { "anyOf": each() } }));
-                json!({ "oneOf": ways })
+                let mut alternatives = schemas();
+                alternatives.push(json!({ "not": { "anyOf": schemas() } }));
+                json!({ "oneOf": alternatives })
             }
-            (RelationKind::Requires, [first, others @ ..]) if plain => {
+            (RelationKind::Requires, [first, others @ ..]) if all_non_null => {
                 let others: Vec<&str> = others.iter().map(Presence::name).collect();
                 json!({ "dependentRequired": { first.name(): others } })
             }
@@ -67,8 +68,8 @@ impl Renderer<'_> {
     }
 
     fn presence<'n>(&self, name: &'n Text, rules: &ObjectRules) -> Presence<'n> {
-        match rules.fields.iter().find(|field| field.name == *name && self.visible(field)) {
-            Some(field) if takes_null(&field.shape, self.defs) => Presence::NotNull(name),
+        match rules.fields.iter().find(|field| field.name == *name && self.is_visible(field)) {
+            Some(field) if allows_null(&field.shape, self.defs) => Presence::NotNull(name),
             Some(_) => Presence::Present(name),
             None => Presence::Never(name),
         }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::merge::Merger;
-use super::node::{self, Node, typed};
+use super::node::{self, Node, type_schema};
 use super::unions::overlaps;
 use super::{Object, Renderer};
 use crate::base::frozen::List;
@@ -16,28 +16,30 @@ use crate::schema::shape::{
 const MAX_DEPTH: usize = 16;
 
 impl Renderer<'_> {
-    pub(super) fn root(&mut self, shape: &Shape) -> Value {
-        let (resolved, description) = self.follow(shape);
-        if !self.dialect.open_objects && self.codec.is_whole(&resolved) {
-            return self.one_argument(&resolved, &description);
+    pub(super) fn render_root(&mut self, shape: &Shape) -> Value {
+        let (resolved, description) = self.resolve_root(shape);
+        if !self.dialect.open_objects && self.codec.is_single_argument(&resolved) {
+            return self.render_single_argument(&resolved, &description);
         }
         let kind = match &resolved.kind {
             // Any object.
             Kind::Any | Kind::Raw(_) => {
                 let object = Shape::of(Kind::Object(ObjectRules::ANY));
-                self.composed_root(&resolved, Some(&object))
+                self.render_composed_root(&resolved, Some(&object))
             }
-            Kind::Object(rules) => return self.object_root(rules, Vec::new(), &resolved, &description),
+            Kind::Object(rules) => {
+                return self.render_object_root(rules, Vec::new(), &resolved, &description);
+            }
             Kind::All(parts) => {
                 let mut merger = Merger::new(self.defs, self.hidden);
                 if let (Some(Shape { kind: Kind::Object(rules), .. }), true) =
-                    (merger.all(parts, 0), merger.raw.is_empty())
+                    (merger.merge_all(parts, 0), merger.raw.is_empty())
                 {
-                    return self.object_root(&rules, Vec::new(), &resolved, &description);
+                    return self.render_object_root(&rules, Vec::new(), &resolved, &description);
                 }
-                self.composed_root(&resolved, None)
+                self.render_composed_root(&resolved, None)
             }
-            Kind::Union(_) => self.composed_root(&resolved, None),
+            Kind::Union(_) => self.render_composed_root(&resolved, None),
             _ => None,
         };
         match kind {
@@ -45,15 +47,15 @@ impl Renderer<'_> {
             None => {
                 let mut notes = Vec::new();
                 if let Some(rules) = self.superset(&resolved, &mut notes, 0) {
-                    return self.object_root(&rules, notes, &resolved, &description);
+                    return self.render_object_root(&rules, notes, &resolved, &description);
                 }
-                self.refuse("the arguments of a tool are an object; wrap the value in one");
-                typed("object")
+                self.add_refusal("the arguments of a tool are an object; wrap the value in one");
+                type_schema("object")
             }
         }
     }
 
-    fn follow(&self, shape: &Shape) -> (Shape, String) {
+    fn resolve_root(&self, shape: &Shape) -> (Shape, String) {
         let mut description = shape.description.to_string();
         let mut resolved = shape.clone();
         for _ in 0..MAX_DEPTH {
@@ -67,16 +69,16 @@ impl Renderer<'_> {
         (resolved, description)
     }
 
-    /// Renders arguments that have no names, or that are one of several objects, as one argument.
-    fn one_argument(&mut self, shape: &Shape, description: &str) -> Value {
+    /// Renders arguments without names, or with several alternative objects, as one argument.
+    fn render_single_argument(&mut self, shape: &Shape, description: &str) -> Value {
         let field = Field { name: ROOT_KEY.into(), shape: shape.clone(), ..Field::REQUIRED };
         let rules = ObjectRules { fields: vec![field].into(), extra: Extra::Closed, ..ObjectRules::ANY };
         let outer = Shape::of(Kind::Any);
         let description = if shape.description == *description { "" } else { description };
-        self.object_root(&rules, Vec::new(), &outer, description)
+        self.render_object_root(&rules, Vec::new(), &outer, description)
     }
 
-    fn object_root(
+    fn render_object_root(
         &mut self,
         rules: &ObjectRules,
         notes: Vec<String>,
@@ -84,25 +86,25 @@ impl Renderer<'_> {
         description: &str,
     ) -> Value {
         let mut node = Node { notes, ..Node::default() };
-        self.object(rules, &mut node, true);
+        self.render_object(rules, &mut node, true);
         let outer = Shape { description: description.to_owned().into(), ..Shape::of(shape.kind.clone()) };
-        self.close(node, &outer, false)
+        self.finish_schema(node, &outer, false)
     }
 
     /// Renders `type: object` next to the other rules, if the dialect accepts them at the root.
-    fn composed_root(&mut self, shape: &Shape, bare: Option<&Shape>) -> Option<Value> {
-        if let (Kind::Any, Some(object)) = (&shape.kind, bare)
+    fn render_composed_root(&mut self, shape: &Shape, any_object: Option<&Shape>) -> Option<Value> {
+        if let (Kind::Any, Some(object)) = (&shape.kind, any_object)
             && let Kind::Object(rules) = &object.kind
         {
-            return Some(self.object_root(rules, Vec::new(), object, &shape.description));
+            return Some(self.render_object_root(rules, Vec::new(), object, &shape.description));
         }
         if !self.dialect.root_composition {
             return None;
         }
-        let plain = Shape { nullable: false, ..shape.clone() };
-        let Value::Object(rest) = self.node(&plain, false) else { return None };
+        let not_null = Shape { nullable: false, ..shape.clone() };
+        let Value::Object(schema) = self.render_node(&not_null, false) else { return None };
         let mut out: Object = [(String::from("type"), Value::from("object"))].into_iter().collect();
-        out.extend(rest.into_iter().filter(|(keyword, _)| keyword != "type"));
+        out.extend(schema.into_iter().filter(|(keyword, _)| keyword != "type"));
         Some(Value::Object(out))
     }
 
@@ -115,53 +117,58 @@ impl Renderer<'_> {
             Kind::Object(rules) => Some(rules.clone()),
             Kind::Ref(name) => self.superset(find_def(self.defs, name)?, notes, depth + 1),
             Kind::Raw(text) => {
-                self.lose("schema", true, node::NO_PLACE);
+                self.record_loss("schema", true, node::NOT_EXPRESSIBLE);
                 notes.push(raw_note(text));
                 Some(ObjectRules::ANY)
             }
             Kind::All(parts) => {
                 let mut merger = Merger::new(self.defs, self.hidden);
-                let merged = merger.all(parts, 0);
+                let merged = merger.merge_all(parts, 0);
                 for text in std::mem::take(&mut merger.raw) {
-                    self.lose("schema", true, node::NO_PLACE);
+                    self.record_loss("schema", true, node::NOT_EXPRESSIBLE);
                     notes.push(raw_note(&text));
                 }
                 let merged = merged?;
                 // A shape that is still a conjunction or a reference after merging has no single form.
-                let mergeable = matches!(merged.kind, Kind::Object(_) | Kind::Union(_) | Kind::Any);
+                let has_single_form = matches!(merged.kind, Kind::Object(_) | Kind::Union(_) | Kind::Any);
                 if matches!(merged.kind, Kind::Any) {
                     return Some(ObjectRules::ANY);
                 }
-                mergeable.then(|| self.superset(&merged, notes, depth + 1))?
+                has_single_form.then(|| self.superset(&merged, notes, depth + 1))?
             }
-            Kind::Union(rules) => self.united(rules, notes, depth),
+            Kind::Union(rules) => self.unite_variants(rules, notes, depth),
             _ => None,
         }
     }
 
-    fn united(&mut self, union: &UnionRules, notes: &mut Vec<String>, depth: usize) -> Option<ObjectRules> {
+    fn unite_variants(
+        &mut self,
+        union: &UnionRules,
+        notes: &mut Vec<String>,
+        depth: usize,
+    ) -> Option<ObjectRules> {
         let mut objects = Vec::new();
         for variant in &union.variants {
             objects.push(self.superset(variant, notes, depth + 1)?);
         }
         // A value that matches several variants is accepted.
-        let exclusive = union.mode == UnionMode::One && !overlaps(union, self.defs);
-        let keyword = if exclusive { "oneOf" } else { "anyOf" };
-        self.lose(keyword, true, "the dialect takes one plain object as arguments");
+        let is_exclusive = union.mode == UnionMode::One && !overlaps(union, self.defs);
+        let keyword = if is_exclusive { "oneOf" } else { "anyOf" };
+        self.record_loss(keyword, true, "the dialect takes one plain object as arguments");
         let visible = |rules: &ObjectRules| -> Vec<Field> {
-            rules.fields.iter().filter(|field| self.visible(field)).cloned().collect()
+            rules.fields.iter().filter(|field| self.is_visible(field)).cloned().collect()
         };
         let variants: Vec<Vec<Field>> = objects.iter().map(visible).collect();
         let fields = unite(&variants);
         let sets: Vec<String> = variants.iter().map(|variant| required_set(variant, &fields)).collect();
         if sets.iter().any(|set| set != "nothing more") {
-            let how = if exclusive { "exactly one" } else { "at least one" };
-            notes.push(format!("give {how} of these sets of fields: {}", sets.join(", or ")));
+            let count = if is_exclusive { "exactly one" } else { "at least one" };
+            notes.push(format!("give {count} of these sets of fields: {}", sets.join(", or ")));
         }
-        let closed = objects.iter().all(|rules| rules.extra == Extra::Closed);
+        let is_closed = objects.iter().all(|rules| rules.extra == Extra::Closed);
         Some(ObjectRules {
             fields: fields.into(),
-            extra: if closed { Extra::Closed } else { Extra::Open },
+            extra: if is_closed { Extra::Closed } else { Extra::Open },
             ..ObjectRules::ANY
         })
     }
@@ -171,27 +178,27 @@ impl Renderer<'_> {
 pub(in crate::schema::shape) fn unite(variants: &[Vec<Field>]) -> Vec<Field> {
     let mut fields: Vec<Field> = Vec::new();
     for field in variants.iter().flatten() {
-        if fields.iter().any(|known| known.name == field.name) {
+        if fields.iter().any(|existing| existing.name == field.name) {
             continue;
         }
-        let twins: Vec<&Field> = variants
+        let same_named: Vec<&Field> = variants
             .iter()
-            .filter_map(|variant| variant.iter().find(|twin| twin.name == field.name))
+            .filter_map(|variant| variant.iter().find(|other| other.name == field.name))
             .collect();
-        let required = twins.len() == variants.len() && twins.iter().all(|twin| twin.required);
+        let required = same_named.len() == variants.len() && same_named.iter().all(|other| other.required);
         let mut shapes: Vec<Shape> = Vec::new();
-        for twin in &twins {
-            if !shapes.contains(&twin.shape) {
-                shapes.push(twin.shape.clone());
+        for other in &same_named {
+            if !shapes.contains(&other.shape) {
+                shapes.push(other.shape.clone());
             }
         }
-        fields.push(Field { required, shape: either(shapes), ..field.clone() });
+        fields.push(Field { required, shape: any_of_shapes(shapes), ..field.clone() });
     }
     fields
 }
 
 /// Returns a shape that accepts what any of the shapes accepts.
-fn either(shapes: Vec<Shape>) -> Shape {
+fn any_of_shapes(shapes: Vec<Shape>) -> Shape {
     let mut values: Vec<Literal> = Vec::new();
     for shape in &shapes {
         match &shape.kind {
@@ -220,7 +227,7 @@ fn either(shapes: Vec<Shape>) -> Shape {
 fn required_set(variant: &[Field], all: &[Field]) -> String {
     let mut names: Vec<String> = Vec::new();
     for field in variant.iter().filter(|field| field.required) {
-        let shared = all.iter().find(|known| known.name == field.name);
+        let shared = all.iter().find(|other| other.name == field.name);
         match (&field.shape.kind, shared) {
             (Kind::Enum(values), Some(shared)) if values.len() == 1 && shared.shape != field.shape => {
                 names.extend(values.iter().map(|value| format!("`{}` {}", field.name, prose::value(value))));

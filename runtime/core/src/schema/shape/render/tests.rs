@@ -87,15 +87,17 @@ fn impossible_optional_fields_are_omitted() {
         json!({"not": {}, "nullable": true}),
     ];
     for never in never {
-        let one = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": never}, "additionalProperties": false});
-        let two =
+        let first = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": never}, "additionalProperties": false});
+        let second =
             json!({"type": "object", "properties": {"b": {"type": "string"}}, "additionalProperties": false});
-        for union in
-            [json!({"oneOf": [one, two]}), json!({"oneOf": [one, two], "properties": {"b": {}}}), one.clone()]
-        {
+        for union in [
+            json!({"oneOf": [first, second]}),
+            json!({"oneOf": [first, second], "properties": {"b": {}}}),
+            first.clone(),
+        ] {
             let schema = json!({"type": "object", "properties": {"of": union}, "required": ["of"], "$defs": {"Never": {"not": {}}}});
-            let seen = rendered(&schema, &OPENAI_STRICT);
-            assert!(seen.is_ok(), "{schema}: {seen:?}");
+            let result = rendered(&schema, &OPENAI_STRICT);
+            assert!(result.is_ok(), "{schema}: {result:?}");
         }
     }
 }

@@ -3,7 +3,9 @@
 use super::object::extra_copied;
 use serde_json::Value;
 
-use super::{Form, Keyword, Object, Stated, Together, count, either, flag, least, wrong_count};
+use super::{
+    Combination, Form, Keyword, Object, StatedRule, check_count, count, first_set, flag, smaller_limit,
+};
 use crate::base::frozen::{Frozen, List};
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::{Extra, Shape};
@@ -35,9 +37,9 @@ pub struct TupleRules {
 }
 
 pub(super) const KEYWORDS: &[Keyword] = &[
-    Keyword::new("minItems", Form::Count, Together::Larger),
-    Keyword::new("maxItems", Form::Count, Together::Smaller),
-    Keyword::new("uniqueItems", Form::Flag, Together::Same),
+    Keyword::new("minItems", Form::Count, Combination::Larger),
+    Keyword::new("maxItems", Form::Count, Combination::Smaller),
+    Keyword::new("uniqueItems", Form::Flag, Combination::Same),
 ];
 
 impl ArrayRules {
@@ -56,21 +58,21 @@ impl ArrayRules {
     }
 
     /// Returns the rules that are set, without the shape of the items.
-    pub(crate) fn stated(&self) -> Vec<Stated> {
+    pub(crate) fn stated_rules(&self) -> Vec<StatedRule> {
         let ArrayRules { items: _, min_items, max_items, unique } = self;
-        counts(*min_items, *max_items)
-            .chain(Stated::flag("uniqueItems", *unique, "no duplicate items"))
+        count_rules(*min_items, *max_items)
+            .chain(StatedRule::flag("uniqueItems", *unique, "no duplicate items"))
             .collect()
     }
 
     /// Returns the problems with the number of items. Uniqueness is checked together with the items.
     pub(crate) fn count_problems(&self, count: usize) -> Vec<String> {
         let ArrayRules { items: _, min_items, max_items, unique: _ } = self;
-        wrong_count(count, *min_items, *max_items, "item")
+        check_count(count, *min_items, *max_items, "item")
     }
 
     /// Whether the number of items is valid and only the shape of the items remains to be checked.
-    pub(crate) fn leave_only_items(&self, count: usize) -> bool {
+    pub(crate) fn only_item_checks_remain(&self, count: usize) -> bool {
         let ArrayRules { items: _, min_items: _, max_items: _, unique } = self;
         !unique && self.count_problems(count).is_empty()
     }
@@ -80,7 +82,7 @@ impl ArrayRules {
         ArrayRules {
             items,
             min_items: self.min_items.max(other.min_items),
-            max_items: least(self.max_items, other.max_items),
+            max_items: smaller_limit(self.max_items, other.max_items),
             unique: self.unique || other.unique,
         }
     }
@@ -96,8 +98,8 @@ pub const fn array_with(
 ) -> ArrayRules {
     ArrayRules {
         items,
-        min_items: either(min_items, base.min_items),
-        max_items: either(max_items, base.max_items),
+        min_items: first_set(min_items, base.min_items),
+        max_items: first_set(max_items, base.max_items),
         unique: base.unique,
     }
 }
@@ -110,15 +112,15 @@ impl TupleRules {
     }
 
     /// Returns the rules that are set, without the shapes of the items.
-    pub(crate) fn stated(&self) -> Vec<Stated> {
+    pub(crate) fn stated_rules(&self) -> Vec<StatedRule> {
         let TupleRules { items: _, rest: _, min_items, max_items } = self;
-        counts(*min_items, *max_items).collect()
+        count_rules(*min_items, *max_items).collect()
     }
 
     /// Returns the problems with the number of items.
     pub(crate) fn count_problems(&self, count: usize) -> Vec<String> {
         let TupleRules { items: _, rest: _, min_items, max_items } = self;
-        wrong_count(count, *min_items, *max_items, "item")
+        check_count(count, *min_items, *max_items, "item")
     }
 }
 
@@ -133,14 +135,15 @@ pub const fn tuple_copied(rules: &TupleRules) -> TupleRules {
     }
 }
 
-fn counts(min_items: Option<u64>, max_items: Option<u64>) -> impl Iterator<Item = Stated> {
+fn count_rules(min_items: Option<u64>, max_items: Option<u64>) -> impl Iterator<Item = StatedRule> {
     let limits = [("minItems", min_items), ("maxItems", max_items)];
-    let written: fn(&Dialect, &Value) -> Option<Value> = |dialect, limit| {
-        let taken = dialect.min_items.is_none_or(|max| limit.as_u64().is_some_and(|limit| limit <= max));
-        taken.then(|| limit.clone())
+    let to_dialect: fn(&Dialect, &Value) -> Option<Value> = |dialect, limit| {
+        let is_accepted =
+            dialect.min_items.is_none_or(|max| limit.as_u64().is_some_and(|limit| limit <= max));
+        is_accepted.then(|| limit.clone())
     };
     limits.into_iter().filter_map(move |(keyword, limit)| {
-        let stated = Stated::count(keyword, limit, "item")?;
-        Some(if keyword == "minItems" { Stated { written, ..stated } } else { stated })
+        let rule = StatedRule::count(keyword, limit, "item")?;
+        Some(if keyword == "minItems" { StatedRule { to_dialect, ..rule } } else { rule })
     })
 }

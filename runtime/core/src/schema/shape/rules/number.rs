@@ -4,7 +4,9 @@ use std::cmp::Ordering::{self, Greater, Less};
 
 use serde_json::Value;
 
-use super::{Form, Keyword, Object, Stated, Together, either_text, first, same, text};
+use super::{
+    Combination, Form, Keyword, Object, StatedRule, common_value, first_non_empty, first_set_text, text,
+};
 use crate::base::const_text::same as same_text;
 use crate::base::frozen::Text;
 use crate::schema::shape::number::{Number, compare, is_multiple};
@@ -28,30 +30,30 @@ pub struct NumberRules {
 }
 
 pub(super) const KEYWORDS: &[Keyword] = &[
-    Keyword::new("minimum", Form::Limit, Together::Larger),
-    Keyword::new("maximum", Form::Limit, Together::Smaller),
-    Keyword::new("exclusiveMinimum", Form::Number, Together::Larger),
-    Keyword::new("exclusiveMaximum", Form::Number, Together::Smaller),
-    Keyword::new("multipleOf", Form::Step, Together::Same),
+    Keyword::new("minimum", Form::Limit, Combination::Larger),
+    Keyword::new("maximum", Form::Limit, Combination::Smaller),
+    Keyword::new("exclusiveMinimum", Form::Number, Combination::Larger),
+    Keyword::new("exclusiveMaximum", Form::Number, Combination::Smaller),
+    Keyword::new("multipleOf", Form::Step, Combination::Same),
 ];
 
 /// A bound that is set.
 struct Bound {
     keyword: &'static str,
-    words: &'static str,
+    phrase: &'static str,
     bound: Number,
     /// Whether a value satisfies the bound.
-    met: fn(Number, Number) -> bool,
+    satisfies: fn(Number, Number) -> bool,
 }
 
 impl Bound {
     /// Returns the bound as part of a sentence: `at least 1`.
     fn prose(&self) -> String {
-        format!("{} {}", self.words, self.bound.to_json())
+        format!("{} {}", self.phrase, self.bound.to_json())
     }
 
-    fn is_met(&self, value: Number) -> bool {
-        (self.met)(value, self.bound)
+    fn is_satisfied_by(&self, value: Number) -> bool {
+        (self.satisfies)(value, self.bound)
     }
 }
 
@@ -82,46 +84,57 @@ impl NumberRules {
         }
     }
 
-    /// Whether the bounds exclude every number; `whole`: every integer.
-    pub(crate) fn is_contradictory(&self, whole: bool) -> bool {
+    /// Whether the bounds exclude every number, or with `integers_only` every integer.
+    pub(crate) fn is_contradictory(&self, integers_only: bool) -> bool {
         /// 2^53: beyond it, floats skip integers.
         const EXACT: f64 = 9_007_199_254_740_992.0;
-        let none_between = |low: f64, above: bool, high: f64, below: bool| {
-            let first = if above { low.floor() + 1.0 } else { low.ceil() };
-            let last = if below { high.ceil() - 1.0 } else { high.floor() };
+        let has_no_integer_between = |low: f64, low_excluded: bool, high: f64, high_excluded: bool| {
+            let first = if low_excluded { low.floor() + 1.0 } else { low.ceil() };
+            let last = if high_excluded { high.ceil() - 1.0 } else { high.floor() };
             low.abs() < EXACT && high.abs() < EXACT && first > last
         };
         let lows = [(self.minimum, false), (self.exclusive_minimum, true)];
         let highs = [(self.maximum, false), (self.exclusive_maximum, true)];
-        lows.iter().filter_map(|(low, above)| Some(((*low)?, *above))).any(|(low, above)| {
-            highs.iter().filter_map(|(high, below)| Some(((*high)?, *below))).any(|(high, below)| {
-                match compare(low, high) {
-                    Greater => true,
-                    Ordering::Equal => above || below,
-                    Less => whole && none_between(low.float(), above, high.float(), below),
-                }
-            })
-        })
+        lows.iter().filter_map(|(low, low_excluded)| Some(((*low)?, *low_excluded))).any(
+            |(low, low_excluded)| {
+                highs.iter().filter_map(|(high, high_excluded)| Some(((*high)?, *high_excluded))).any(
+                    |(high, high_excluded)| match compare(low, high) {
+                        Greater => true,
+                        Ordering::Equal => low_excluded || high_excluded,
+                        Less => {
+                            integers_only
+                                && has_no_integer_between(
+                                    low.float(),
+                                    low_excluded,
+                                    high.float(),
+                                    high_excluded,
+                                )
+                        }
+                    },
+                )
+            },
+        )
     }
 
     /// Returns the rules that are set.
-    pub(crate) fn stated(&self) -> Vec<Stated> {
+    pub(crate) fn stated_rules(&self) -> Vec<StatedRule> {
         // Formats of numbers (`int32`, `double`) are types of programming languages and do not help a model.
-        let format = Stated::text("format", &self.format, |_| String::new());
+        let format = StatedRule::text("format", &self.format, |_| String::new());
         let prose = |rule: &Bound| {
             if is_described(&self.format, Some(rule.bound)) { rule.prose() } else { String::new() }
         };
-        let bounds = self.bounds().map(|rule| Stated::new(rule.keyword, rule.bound.to_json(), prose(&rule)));
+        let bounds =
+            self.bounds().map(|rule| StatedRule::new(rule.keyword, rule.bound.to_json(), prose(&rule)));
         format.into_iter().chain(bounds).collect()
     }
 
     /// Returns the bounds that are set, in the order in which they are written and described.
     fn bounds(&self) -> impl Iterator<Item = Bound> {
-        type Met = fn(Number, Number) -> bool;
+        type Satisfies = fn(Number, Number) -> bool;
         // Destructured, so that a new rule cannot be missing in the table.
         let NumberRules { minimum, maximum, exclusive_minimum, exclusive_maximum, multiple_of, format: _ } =
             self;
-        let within: [(_, _, _, Met); 5] = [
+        let table: [(_, _, _, Satisfies); 5] = [
             (minimum, "minimum", "at least", |value, bound| compare(value, bound) != Less),
             (exclusive_minimum, "exclusiveMinimum", "more than", |value, bound| {
                 compare(value, bound) == Greater
@@ -132,10 +145,10 @@ impl NumberRules {
             }),
             (multiple_of, "multipleOf", "a multiple of", is_multiple),
         ];
-        let set = |(bound, keyword, words, met): (&Option<Number>, _, _, _)| {
-            Some(Bound { keyword, words, bound: (*bound)?, met })
+        let to_bound = |(bound, keyword, phrase, satisfies): (&Option<Number>, _, _, _)| {
+            Some(Bound { keyword, phrase, bound: (*bound)?, satisfies })
         };
-        within.into_iter().filter_map(set)
+        table.into_iter().filter_map(to_bound)
     }
 
     /// Returns the problem of a number.
@@ -144,15 +157,15 @@ impl NumberRules {
             compare(value, Number::Int(*least)) == Less || compare(value, Number::Int(*max)) == Greater
         });
         // The fast path: most numbers are valid.
-        if range.is_none() && self.bounds().all(|rule| rule.is_met(value)) {
+        if range.is_none() && self.bounds().all(|rule| rule.is_satisfied_by(value)) {
             return None;
         }
-        let missed = self.bounds().filter(|rule| !rule.is_met(value)).map(|rule| rule.prose());
-        let missed = match range {
-            None => missed.collect::<Vec<_>>(),
+        let violated = self.bounds().filter(|rule| !rule.is_satisfied_by(value)).map(|rule| rule.prose());
+        let violated = match range {
+            None => violated.collect::<Vec<_>>(),
             Some((least, max)) => vec![format!("from {least} to {max}")],
         };
-        Some(format!("must be {}, got {}", missed.join(" and "), value.to_json()))
+        Some(format!("must be {}, got {}", violated.join(" and "), value.to_json()))
     }
 
     /// Returns the intersection of two sets of rules, if it is not empty.
@@ -162,8 +175,8 @@ impl NumberRules {
             maximum: tightest(self.maximum, other.maximum, Less),
             exclusive_minimum: tightest(self.exclusive_minimum, other.exclusive_minimum, Greater),
             exclusive_maximum: tightest(self.exclusive_maximum, other.exclusive_maximum, Less),
-            multiple_of: same(&self.multiple_of, &other.multiple_of, &None)?,
-            format: first(&self.format, &other.format),
+            multiple_of: common_value(&self.multiple_of, &other.multiple_of, &None)?,
+            format: first_non_empty(&self.format, &other.format),
         })
     }
 }
@@ -180,7 +193,7 @@ pub const fn number_with(base: &NumberRules, other: &NumberRules) -> NumberRules
         exclusive_minimum: either(other.exclusive_minimum, base.exclusive_minimum),
         exclusive_maximum: either(other.exclusive_maximum, base.exclusive_maximum),
         multiple_of: either(other.multiple_of, base.multiple_of),
-        format: either_text(&other.format, &base.format),
+        format: first_set_text(&other.format, &base.format),
     }
 }
 
@@ -189,13 +202,13 @@ pub const fn number_with(base: &NumberRules, other: &NumberRules) -> NumberRules
 const fn range_of(format: &str) -> [Option<Number>; 2] {
     // The formats with their bits: signed, unsigned.
     let mut index = 0;
-    while index < WHOLE.len() {
-        let (signed, unsigned, bits) = WHOLE[index];
+    while index < INTEGER_FORMATS.len() {
+        let (signed, unsigned, bits) = INTEGER_FORMATS[index];
         if same_text(format, signed) {
-            let half = 1 << (bits - 1);
-            return [Some(Number::Int(-half)), Some(Number::Int(half - 1))];
+            let limit = 1 << (bits - 1);
+            return [Some(Number::Int(-limit)), Some(Number::Int(limit - 1))];
         }
-        // An unsigned format does say something about the number: it is not negative.
+        // The zero of an unsigned format has a meaning for the model: the number is not negative.
         if same_text(format, unsigned) {
             return [None, Some(Number::Int((1 << bits) - 1))];
         }
@@ -210,15 +223,15 @@ const fn range_of(format: &str) -> [Option<Number>; 2] {
 /// Whether a model sees a bound: it is set and is not that of the format.
 pub const fn is_described(format: &str, bound: Option<Number>) -> bool {
     let Some(bound) = bound else { return false };
-    let [least, most] = range_of(format);
-    !(is_bound(least, bound) || is_bound(most, bound))
+    let [min, max] = range_of(format);
+    !(is_bound(min, bound) || is_bound(max, bound))
 }
 
-/// Whether a bound is set to this number.
-const fn is_bound(set: Option<Number>, bound: Number) -> bool {
-    match (set, bound) {
-        (Some(Number::Int(set)), Number::Int(bound)) => set == bound,
-        (Some(Number::Float(set)), Number::Float(bound)) => set.to_bits() == bound.to_bits(),
+/// Whether a limit of a format is this number.
+const fn is_bound(limit: Option<Number>, bound: Number) -> bool {
+    match (limit, bound) {
+        (Some(Number::Int(limit)), Number::Int(bound)) => limit == bound,
+        (Some(Number::Float(limit)), Number::Float(bound)) => limit.to_bits() == bound.to_bits(),
         _ => false,
     }
 }
@@ -237,12 +250,12 @@ fn integers_of(format: &str) -> Option<(i128, i128)> {
     Some(if unsigned.is_none() { (-half, half - 1) } else { (0, 2 * half - 1) })
 }
 
-const WHOLE: [(&str, &str, u32); 4] =
+const INTEGER_FORMATS: [(&str, &str, u32); 4] =
     [("int16", "uint16", 16), ("int32", "uint32", 32), ("int64", "uint64", 64), ("int", "uint", 64)];
 
-fn tightest(a: Option<Number>, b: Option<Number>, wanted: Ordering) -> Option<Number> {
+fn tightest(a: Option<Number>, b: Option<Number>, order: Ordering) -> Option<Number> {
     match (a, b) {
-        (Some(a), Some(b)) => Some(if compare(a, b) == wanted { a } else { b }),
+        (Some(a), Some(b)) => Some(if compare(a, b) == order { a } else { b }),
         (bound, None) | (None, bound) => bound,
     }
 }

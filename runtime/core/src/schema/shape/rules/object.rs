@@ -1,6 +1,6 @@
 //! The rules of objects.
 
-use super::{Form, Keyword, Object, Stated, Together, count, either, least, wrong_count};
+use super::{Combination, Form, Keyword, Object, StatedRule, check_count, count, first_set, smaller_limit};
 use crate::base::frozen::{Frozen, List, Text};
 use crate::schema::shape::relations::{self, Relation};
 use crate::schema::shape::{Shape, pattern};
@@ -23,8 +23,8 @@ pub struct ObjectRules {
 }
 
 pub(super) const KEYWORDS: &[Keyword] = &[
-    Keyword::new("minProperties", Form::Count, Together::Larger),
-    Keyword::new("maxProperties", Form::Count, Together::Smaller),
+    Keyword::new("minProperties", Form::Count, Combination::Larger),
+    Keyword::new("maxProperties", Form::Count, Combination::Smaller),
 ];
 
 impl ObjectRules {
@@ -56,46 +56,49 @@ impl ObjectRules {
     }
 
     /// Returns the rules that are set, without the members.
-    pub(crate) fn stated(&self) -> Vec<Stated> {
+    pub(crate) fn stated_rules(&self) -> Vec<StatedRule> {
         let ObjectRules { fields: _, patterns: _, extra: _, min_properties, max_properties, relations } =
             self;
         // Rules between fields are described separately, and only the root has keywords for them.
         let relations = (!relations.is_empty())
-            .then(|| Stated::new(relations::KEYWORD, relations::write(relations), String::new()));
-        let stated = [
-            Stated::count("minProperties", *min_properties, "key"),
-            Stated::count("maxProperties", *max_properties, "key"),
+            .then(|| StatedRule::new(relations::KEYWORD, relations::write(relations), String::new()));
+        let rules = [
+            StatedRule::count("minProperties", *min_properties, "key"),
+            StatedRule::count("maxProperties", *max_properties, "key"),
             relations,
         ];
-        stated.into_iter().flatten().collect()
+        rules.into_iter().flatten().collect()
     }
 
     /// Returns the problems with the number of fields.
     pub(crate) fn count_problems(&self, count: usize) -> Vec<String> {
-        wrong_count(count, self.min_properties, self.max_properties, "key")
+        check_count(count, self.min_properties, self.max_properties, "key")
     }
 
     /// Returns the field of a key: by its name, its wire name, or an alias.
     pub(crate) fn field(&self, key: &str, hidden: Access) -> Option<&Field> {
-        let by = |fits: &dyn Fn(&Field) -> bool| {
-            self.fields.iter().find(|field| field.access != hidden && fits(field))
+        let find_by = |matches: &dyn Fn(&Field) -> bool| {
+            self.fields.iter().find(|field| field.access != hidden && matches(field))
         };
-        by(&|field| field.name == *key)
-            .or_else(|| by(&|field| field.wire_name() == key))
-            .or_else(|| by(&|field| field.aliases.iter().any(|alias| *alias == *key)))
+        find_by(&|field| field.name == *key)
+            .or_else(|| find_by(&|field| field.wire_name() == key))
+            .or_else(|| find_by(&|field| field.aliases.iter().any(|alias| *alias == *key)))
     }
 
     /// Returns the shape of the value under a key that is not a field, if it has one.
     pub(crate) fn extra_shape(&self, key: &str) -> Option<&Shape> {
-        match (self.patterns.iter().find(|known| pattern::matches(&known.pattern, key)), &self.extra) {
-            (Some(known), _) => Some(&known.shape),
+        match (
+            self.patterns.iter().find(|pattern_field| pattern::matches(&pattern_field.pattern, key)),
+            &self.extra,
+        ) {
+            (Some(pattern_field), _) => Some(&pattern_field.shape),
             (None, Extra::Of(shape)) => Some(shape),
             (None, Extra::Open | Extra::Closed) => None,
         }
     }
 
     /// Whether only the rules of the known fields, of additional fields and between fields remain to be checked.
-    pub(crate) fn leave_only_fields(&self) -> bool {
+    pub(crate) fn only_field_checks_remain(&self) -> bool {
         let ObjectRules { fields: _, patterns, extra: _, min_properties, max_properties, relations: _ } =
             self;
         patterns.is_empty() && min_properties.is_none() && max_properties.is_none()
@@ -108,7 +111,7 @@ impl ObjectRules {
             patterns: self.patterns.iter().chain(&other.patterns).cloned().collect(),
             extra,
             min_properties: self.min_properties.max(other.min_properties),
-            max_properties: least(self.max_properties, other.max_properties),
+            max_properties: smaller_limit(self.max_properties, other.max_properties),
             relations: self.relations.iter().chain(&other.relations).cloned().collect(),
         }
     }
@@ -125,8 +128,8 @@ pub const fn object_with(
         fields: base.fields.borrowed(),
         patterns: base.patterns.borrowed(),
         extra: extra_copied(&base.extra),
-        min_properties: either(min_properties, base.min_properties),
-        max_properties: either(max_properties, base.max_properties),
+        min_properties: first_set(min_properties, base.min_properties),
+        max_properties: first_set(max_properties, base.max_properties),
         relations: base.relations.borrowed(),
     }
 }

@@ -3,16 +3,16 @@
 use serde_json::{Value, json};
 
 use super::{
-    Form, Keyword, Object, Stated, Together, count, either, either_text, first, least, same, text,
-    wrong_count,
+    Combination, Form, Keyword, Object, StatedRule, check_count, common_value, count, first_non_empty,
+    first_set, first_set_text, smaller_limit, text,
 };
 use crate::base::frozen::Text;
 use crate::base::truncate;
-use crate::schema::shape::below;
-use crate::schema::shape::pattern::{Trial, is_pattern, trial};
+use crate::schema::shape::pattern::{MatchOutcome, is_pattern, match_pattern};
+use crate::schema::shape::relative_path;
 
 /// Maximum length of a string in a message, in characters.
-const MAX_GIVEN: usize = 60;
+const MAX_QUOTED: usize = 60;
 
 /// The rules of a string. Lengths count characters (Unicode scalar values).
 #[derive(Clone, Debug, PartialEq)]
@@ -37,11 +37,11 @@ pub struct StringRules {
 }
 
 pub(super) const KEYWORDS: &[Keyword] = &[
-    Keyword::new("minLength", Form::Count, Together::Larger),
-    Keyword::new("maxLength", Form::Count, Together::Smaller),
-    Keyword::new("pattern", Form::Pattern, Together::Same),
-    Keyword::new("contentEncoding", Form::Text, Together::Later),
-    Keyword::new("contentMediaType", Form::Text, Together::Later),
+    Keyword::new("minLength", Form::Count, Combination::Larger),
+    Keyword::new("maxLength", Form::Count, Combination::Smaller),
+    Keyword::new("pattern", Form::Pattern, Combination::Same),
+    Keyword::new("contentEncoding", Form::Text, Combination::Later),
+    Keyword::new("contentMediaType", Form::Text, Combination::Later),
 ];
 
 impl StringRules {
@@ -72,7 +72,7 @@ impl StringRules {
     }
 
     /// Returns the rules that are set, in the order in which they are written and described.
-    pub(crate) fn stated(&self) -> Vec<Stated> {
+    pub(crate) fn stated_rules(&self) -> Vec<StatedRule> {
         let StringRules {
             min_length,
             max_length,
@@ -84,40 +84,45 @@ impl StringRules {
             content_media_type,
         } = self;
         let format =
-            Stated::text("format", format, |format| format!("format: {format}")).map(|rule| Stated {
-                written: |dialect, format| {
+            StatedRule::text("format", format, |format| format!("format: {format}")).map(|rule| StatedRule {
+                to_dialect: |dialect, format| {
                     format.as_str().filter(|format| dialect.accepts_format(format)).map(Value::from)
                 },
                 ..rule
             });
         let pattern =
-            Stated::text("pattern", pattern, |pattern| format!("matching {pattern}")).map(|rule| Stated {
-                // Providers support only ECMA-262.
-                written: |dialect, pattern| {
-                    let pattern = pattern.as_str().filter(|pattern| is_pattern(pattern))?;
-                    dialect.pattern(pattern).map(Value::from)
+            StatedRule::text("pattern", pattern, |pattern| format!("matching {pattern}")).map(|rule| {
+                StatedRule {
+                    // Providers support only ECMA-262.
+                    to_dialect: |dialect, pattern| {
+                        let pattern = pattern.as_str().filter(|pattern| is_pattern(pattern))?;
+                        dialect.pattern(pattern).map(Value::from)
+                    },
+                    ..rule
+                }
+            });
+        let deny =
+            StatedRule::text("x-deny", deny, |deny| format!("not matching {deny}")).map(|rule| StatedRule {
+                dialect_form: Some(("not", json!({ "pattern": rule.value }))),
+                to_dialect: |dialect, not| {
+                    let pattern = dialect.pattern(not.get("pattern")?.as_str()?)?;
+                    Some(json!({ "pattern": pattern }))
                 },
                 ..rule
             });
-        let deny = Stated::text("x-deny", deny, |deny| format!("not matching {deny}")).map(|rule| Stated {
-            dialect_form: Some(("not", json!({ "pattern": rule.value }))),
-            written: |dialect, not| {
-                let pattern = dialect.pattern(not.get("pattern")?.as_str()?)?;
-                Some(json!({ "pattern": pattern }))
-            },
-            ..rule
-        });
-        let stated = [
+        let rules = [
             format,
-            Stated::count("minLength", *min_length, "character"),
-            Stated::count("maxLength", *max_length, "character"),
+            StatedRule::count("minLength", *min_length, "character"),
+            StatedRule::count("maxLength", *max_length, "character"),
             pattern,
             deny,
-            Stated::text("x-deny-message", deny_message, |_| String::new()),
-            Stated::text("contentEncoding", content_encoding, |encoding| format!("{encoding} text")),
-            Stated::text("contentMediaType", content_media_type, |of| format!("content of type {of}")),
+            StatedRule::text("x-deny-message", deny_message, |_| String::new()),
+            StatedRule::text("contentEncoding", content_encoding, |encoding| format!("{encoding} text")),
+            StatedRule::text("contentMediaType", content_media_type, |media_type| {
+                format!("content of type {media_type}")
+            }),
         ];
-        stated.into_iter().flatten().collect()
+        rules.into_iter().flatten().collect()
     }
 
     /// Whether the rules allow every string.
@@ -129,7 +134,7 @@ impl StringRules {
     }
 
     /// Checks a string against the rules.
-    pub(crate) fn check(&self, given: &str) -> Checked {
+    pub(crate) fn check(&self, text: &str) -> StringCheck {
         let StringRules {
             min_length,
             max_length,
@@ -143,29 +148,33 @@ impl StringRules {
         } = self;
         let mut problems = Vec::new();
         if min_length.is_some() || max_length.is_some() {
-            problems = wrong_count(given.chars().count(), *min_length, *max_length, "character");
+            problems = check_count(text.chars().count(), *min_length, *max_length, "character");
         }
-        let tried = trial(pattern, given);
-        if tried.found == Some(false) {
-            let given = Value::from(truncate::cut(given, MAX_GIVEN));
-            problems.push(format!("must match the pattern {pattern}, got the string {given}"));
+        let pattern_outcome = match_pattern(pattern, text);
+        if pattern_outcome.is_match == Some(false) {
+            let text = Value::from(truncate::cut(text, MAX_QUOTED));
+            problems.push(format!("must match the pattern {pattern}, got the string {text}"));
         }
-        let (denied, refusal) = refusal(self, given);
+        let (deny_outcome, refusal) = check_deny(self, text);
         problems.extend(refusal);
-        Checked { problems, steps: tried.steps + denied.steps, is_sure: tried.found.is_some() }
+        StringCheck {
+            problems,
+            steps: pattern_outcome.steps + deny_outcome.steps,
+            is_conclusive: pattern_outcome.is_match.is_some(),
+        }
     }
 
     /// Returns the intersection of two sets of rules, if it is not empty.
     pub(crate) fn and(&self, other: &StringRules) -> Option<StringRules> {
         Some(StringRules {
             min_length: self.min_length.max(other.min_length),
-            max_length: least(self.max_length, other.max_length),
-            pattern: same(&self.pattern, &other.pattern, &Text::EMPTY)?,
-            deny: same(&self.deny, &other.deny, &Text::EMPTY)?,
-            deny_message: first(&self.deny_message, &other.deny_message),
-            format: first(&self.format, &other.format),
-            content_encoding: first(&self.content_encoding, &other.content_encoding),
-            content_media_type: first(&self.content_media_type, &other.content_media_type),
+            max_length: smaller_limit(self.max_length, other.max_length),
+            pattern: common_value(&self.pattern, &other.pattern, &Text::EMPTY)?,
+            deny: common_value(&self.deny, &other.deny, &Text::EMPTY)?,
+            deny_message: first_non_empty(&self.deny_message, &other.deny_message),
+            format: first_non_empty(&self.format, &other.format),
+            content_encoding: first_non_empty(&self.content_encoding, &other.content_encoding),
+            content_media_type: first_non_empty(&self.content_media_type, &other.content_media_type),
         })
     }
 }
@@ -174,33 +183,33 @@ impl StringRules {
 #[must_use]
 pub const fn text_with(base: &StringRules, other: &StringRules) -> StringRules {
     StringRules {
-        min_length: either(other.min_length, base.min_length),
-        max_length: either(other.max_length, base.max_length),
-        pattern: either_text(&other.pattern, &base.pattern),
-        deny: either_text(&other.deny, &base.deny),
-        deny_message: either_text(&other.deny_message, &base.deny_message),
-        format: either_text(&other.format, &base.format),
-        content_encoding: either_text(&other.content_encoding, &base.content_encoding),
-        content_media_type: either_text(&other.content_media_type, &base.content_media_type),
+        min_length: first_set(other.min_length, base.min_length),
+        max_length: first_set(other.max_length, base.max_length),
+        pattern: first_set_text(&other.pattern, &base.pattern),
+        deny: first_set_text(&other.deny, &base.deny),
+        deny_message: first_set_text(&other.deny_message, &base.deny_message),
+        format: first_set_text(&other.format, &base.format),
+        content_encoding: first_set_text(&other.content_encoding, &base.content_encoding),
+        content_media_type: first_set_text(&other.content_media_type, &base.content_media_type),
     }
 }
 
 /// The result of a check.
 #[derive(Debug)]
-pub(crate) struct Checked {
+pub(crate) struct StringCheck {
     /// The problems.
     pub(crate) problems: Vec<String>,
     /// The steps that matching the patterns took.
     pub(crate) steps: u64,
     /// Whether the pattern was matched to the end. If not, the string is accepted.
-    pub(crate) is_sure: bool,
+    pub(crate) is_conclusive: bool,
 }
 
 /// Matches `deny` against a string. Returns the outcome, and the reason for rejecting the string, without the string.
-fn refusal(rules: &StringRules, text: &str) -> (Trial, Option<String>) {
+fn check_deny(rules: &StringRules, text: &str) -> (MatchOutcome, Option<String>) {
     let StringRules { deny, deny_message, .. } = rules;
-    let tried = trial(deny, text);
-    let message = match tried.found {
+    let outcome = match_pattern(deny, text);
+    let message = match outcome.is_match {
         _ if deny.is_empty() => None,
         // A string that cannot be checked counts as a match.
         _ if !is_pattern(deny) => {
@@ -211,12 +220,12 @@ fn refusal(rules: &StringRules, text: &str) -> (Trial, Option<String>) {
         }
         Some(false) => None,
         Some(true) if deny_message.is_empty() => Some(format!("must not match the pattern {deny}")),
-        Some(true) => Some(match below::fault(text).filter(|_| *deny == *below::LEADS_OUT) {
+        Some(true) => Some(match relative_path::fault(text).filter(|_| *deny == *relative_path::LEADS_OUT) {
             Some(reason) => format!("{deny_message}: {reason}"),
             None => deny_message.to_string(),
         }),
     };
-    (tried, message)
+    (outcome, message)
 }
 
 #[cfg(test)]
@@ -227,7 +236,7 @@ mod tests {
     fn uncheckable_deny_pattern_rejects_the_string() {
         let refused = |deny: &str, text: &str| {
             let rules = StringRules { deny: deny.to_owned().into(), ..StringRules::ANY };
-            refusal(&rules, text).1
+            check_deny(&rules, text).1
         };
         for (deny, text) in [("rm -rf /", "a"), ("", "a"), ("^(a+)+$", "ab"), ("rm +-rf", "r")] {
             assert_eq!(refused(deny, &text.repeat(1 << 20)), None, "{deny}");
@@ -247,6 +256,6 @@ mod tests {
     fn uncheckable_pattern_accepts_the_string() {
         let rules = StringRules { pattern: "((((a{1,9}b){99}){99}){99}){99}".into(), ..StringRules::ANY };
         let checked = rules.check("ab");
-        assert!(checked.problems.is_empty() && !checked.is_sure, "{checked:?}");
+        assert!(checked.problems.is_empty() && !checked.is_conclusive, "{checked:?}");
     }
 }

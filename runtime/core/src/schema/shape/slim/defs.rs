@@ -14,51 +14,52 @@ const MAX_DEPTH: usize = 64;
 
 /// Arranges the named shapes of a tool.
 pub(super) fn arrange(root: Shape, defs: Shapes, slim: &Slim, trims: &mut Vec<Trim>) -> (Shape, List<Def>) {
-    let (root, defs) = if slim.inline { inlined(&root, &defs, trims) } else { (root, defs) };
+    let (root, defs) = if slim.inline { inline_once_used(&root, &defs, trims) } else { (root, defs) };
     let def = |(name, shape): (String, Shape)| Def { name: name.into(), schema: shape.into() };
     (root, defs.into_iter().map(def).collect())
 }
 
-pub(super) fn trim(name: &str, lever: TrimKind, what: &str) -> Trim {
-    let mut at = String::from("/$defs");
-    pointer::push(&mut at, name);
-    Trim { pointer: at, lever, what: what.to_owned() }
+pub(super) fn def_trim(name: &str, lever: TrimKind, what: &str) -> Trim {
+    let mut path = String::from("/$defs");
+    pointer::push(&mut path, name);
+    Trim { pointer: path, lever, what: what.to_owned() }
 }
 
 /// Inlines the shapes that are referenced once.
-fn inlined(root: &Shape, defs: &Shapes, trims: &mut Vec<Trim>) -> (Shape, Shapes) {
+fn inline_once_used(root: &Shape, defs: &Shapes, trims: &mut Vec<Trim>) -> (Shape, Shapes) {
     let mut uses: BTreeMap<String, usize> = BTreeMap::new();
     count(root, &mut uses);
     defs.values().for_each(|shape| count(shape, &mut uses));
-    let once: BTreeSet<&str> =
+    let used_once: BTreeSet<&str> =
         uses.iter().filter(|(_, count)| **count == 1).map(|(name, _)| name.as_str()).collect();
-    let mut inliner = Inliner { defs, once: &once, not_inlined: Vec::new() };
+    let mut inliner = Inliner { defs, used_once: &used_once, not_inlined: Vec::new() };
     let root = inliner.with_inlined(root, 0);
-    let mut left = Shapes::new();
-    // A shape that only references itself is unreachable, and so is not among those used once.
-    let mut waiting: Vec<&str> =
-        defs.keys().map(String::as_str).filter(|name| !once.contains(name)).collect();
+    let mut remaining = Shapes::new();
+    // A shape that only references itself is unreachable, and so is not among the shapes used once.
+    let mut pending: Vec<&str> =
+        defs.keys().map(String::as_str).filter(|name| !used_once.contains(name)).collect();
     loop {
-        waiting.append(&mut inliner.not_inlined);
-        let Some(name) = waiting.pop() else { break };
+        pending.append(&mut inliner.not_inlined);
+        let Some(name) = pending.pop() else { break };
         if let Some(shape) = defs.get(name) {
-            left.insert(name.to_owned(), inliner.with_inlined(shape, 0));
+            remaining.insert(name.to_owned(), inliner.with_inlined(shape, 0));
         }
     }
-    let gone = defs.keys().filter(|name| once.contains(name.as_str()) && !left.contains_key(*name));
-    trims.extend(gone.map(|name| trim(name, TrimKind::Inline, "inlined")));
-    (root, left)
+    let inlined =
+        defs.keys().filter(|name| used_once.contains(name.as_str()) && !remaining.contains_key(*name));
+    trims.extend(inlined.map(|name| def_trim(name, TrimKind::Inline, "inlined")));
+    (root, remaining)
 }
 
 /// Counts the uses of each named shape. Shapes that must keep their names count twice.
 fn count(shape: &Shape, uses: &mut BTreeMap<String, usize>) {
-    let mut add = |name: &str, by: usize| *uses.entry(name.to_owned()).or_default() += by;
+    let mut add = |name: &str, times: usize| *uses.entry(name.to_owned()).or_default() += times;
     match &shape.kind {
         Kind::Ref(name) => add(name, 1),
         Kind::Raw(text) => {
             let mut names = Vec::new();
             if let Ok(value) = serde_json::from_str(text) {
-                node_trims::referred(&value, &mut names);
+                node_trims::collect_references(&value, &mut names);
             }
             names.iter().for_each(|name| add(name, 2));
         }
@@ -71,14 +72,14 @@ fn count(shape: &Shape, uses: &mut BTreeMap<String, usize>) {
         }
         _ => {}
     }
-    children::each(&shape.kind, &mut |_, child| count(child, uses));
+    children::visit_children(&shape.kind, &mut |_, child| count(child, uses));
 }
 
 /// Inlines shapes.
 struct Inliner<'a> {
     defs: &'a Shapes,
     /// The names of the shapes that are referenced once.
-    once: &'a BTreeSet<&'a str>,
+    used_once: &'a BTreeSet<&'a str>,
     /// Shapes that keep their names, because they would be nested too deeply.
     not_inlined: Vec<&'a str>,
 }
@@ -88,7 +89,7 @@ impl Inliner<'_> {
         let mut shape = shape.clone();
         // A shape may only be an alias of the next.
         while let Kind::Ref(name) = &shape.kind
-            && let Some(name) = self.once.get(name.as_str())
+            && let Some(name) = self.used_once.get(name.as_str())
             && let Some(target) = self.defs.get(*name)
         {
             if depth >= MAX_DEPTH {
@@ -96,11 +97,11 @@ impl Inliner<'_> {
                 return shape;
             }
             let nullable = shape.nullable || target.nullable;
-            let mut whole = Shape { kind: target.kind.clone(), nullable, ..shape.clone() };
-            whole.adopt(target);
-            shape = whole;
+            let mut inlined = Shape { kind: target.kind.clone(), nullable, ..shape.clone() };
+            inlined.adopt(target);
+            shape = inlined;
         }
-        let kind = children::mapped(&shape.kind, &mut |_, child| self.with_inlined(child, depth + 1));
+        let kind = children::map_children(&shape.kind, &mut |_, child| self.with_inlined(child, depth + 1));
         Shape { kind, ..shape }
     }
 }

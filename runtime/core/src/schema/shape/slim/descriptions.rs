@@ -26,8 +26,8 @@ impl DescriptionLimit {
             _ if limit == 0 => DescriptionLimit::None,
             DescriptionLimit::All if limit == usize::MAX => DescriptionLimit::All,
             DescriptionLimit::All => DescriptionLimit::Characters(limit),
-            DescriptionLimit::Characters(own) => DescriptionLimit::Characters(own.min(limit)),
-            DescriptionLimit::Sentence(own) => DescriptionLimit::Sentence(own.min(limit)),
+            DescriptionLimit::Characters(current) => DescriptionLimit::Characters(current.min(limit)),
+            DescriptionLimit::Sentence(current) => DescriptionLimit::Sentence(current.min(limit)),
             DescriptionLimit::None => DescriptionLimit::None,
         }
     }
@@ -35,10 +35,10 @@ impl DescriptionLimit {
 
 /// Returns the start of a text as one line: up to an empty line, a list, a table or a heading.
 fn one_line(text: &str) -> String {
-    let ends = |line: &&str| line.is_empty() || line.starts_with(['-', '*', '#', '|', '>', '`']);
+    let ends_paragraph = |line: &&str| line.is_empty() || line.starts_with(['-', '*', '#', '|', '>', '`']);
     let mut lines = text.trim().lines().map(str::trim);
     let mut joined = lines.next().unwrap_or_default().to_owned();
-    for line in lines.take_while(|line| !ends(line)) {
+    for line in lines.take_while(|line| !ends_paragraph(line)) {
         joined.push(' ');
         joined.push_str(line);
     }

@@ -8,12 +8,12 @@ use crate::base::frozen::List;
 use crate::schema::shape::{Access, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, find_def, pointer};
 
 /// Number of fields in a group. The fields of a group are shown or cut together.
-const FIELDS: usize = 12;
+const FIELDS_PER_GROUP: usize = 12;
 
 /// The parts inside arguments, from the first that is shown to the first that is cut: outer parts come first, then
-/// required ones, then small ones.
+/// required parts, then small parts.
 #[derive(Debug, Default)]
-pub(crate) struct Places {
+pub(crate) struct ExpansionOrder {
     /// For each part, by its key, the ranks of its groups of fields.
     ranks: HashMap<String, Vec<usize>>,
     /// The number of groups.
@@ -22,20 +22,20 @@ pub(crate) struct Places {
 
 /// The groups of fields that are shown in full: the first `count`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Opened<'a> {
-    pub(crate) places: &'a Places,
+pub(crate) struct Expansion<'a> {
+    pub(crate) order: &'a ExpansionOrder,
     pub(crate) count: usize,
 }
 
-impl Opened<'_> {
+impl Expansion<'_> {
     /// Whether nothing is cut.
     pub(super) fn is_all(self) -> bool {
-        self.count >= self.places.len()
+        self.count >= self.order.len()
     }
 
     /// Returns how many groups of a part's fields are shown.
     fn groups(self, key: &str) -> usize {
-        self.places.ranks(key).iter().take_while(|rank| **rank < self.count).count()
+        self.order.ranks(key).iter().take_while(|rank| **rank < self.count).count()
     }
 
     /// Whether a shape at a location is shown in full.
@@ -47,7 +47,7 @@ impl Opened<'_> {
     pub(super) fn hidden<'f>(self, rules: &'f ObjectRules, path: &str) -> Vec<&'f Field> {
         let visible = self.groups(path);
         // A shape that is not ranked itself is shown with its parent.
-        if self.places.ranks.get(path).is_none_or(|ranks| ranks.len() == visible) {
+        if self.order.ranks.get(path).is_none_or(|ranks| ranks.len() == visible) {
             return Vec::new();
         }
         let fields = rules.fields.iter().zip(groups(rules));
@@ -62,19 +62,19 @@ struct Unvisited<'a> {
     required: bool,
 }
 
-/// The sort key of a group of fields: its level, the number of parts around it, its number, and what takes precedence
-/// within these.
+/// The sort key of a group of fields: its level, the number of enclosing parts, its number, and the order among equal
+/// groups.
 type Order = (usize, usize, usize, bool, usize, usize);
 
-impl Places {
+impl ExpansionOrder {
     /// Ranks the parts of a shape.
-    pub(crate) fn of(shape: &Shape, defs: &List<Def>) -> Places {
-        let mut waiting: BTreeMap<(usize, usize, usize), Unvisited<'_>> = BTreeMap::new();
-        let mut found: Vec<(Order, String)> = Vec::new();
+    pub(crate) fn of(shape: &Shape, defs: &List<Def>) -> ExpansionOrder {
+        let mut pending: BTreeMap<(usize, usize, usize), Unvisited<'_>> = BTreeMap::new();
+        let mut groups: Vec<(Order, String)> = Vec::new();
         let mut seen = BTreeSet::new();
         let mut number = 0;
-        waiting.insert((0, 0, 0), Unvisited { key: key(shape, "").into_owned(), shape, required: true });
-        while let Some(((level, steps, _), part)) = waiting.pop_first() {
+        pending.insert((0, 0, 0), Unvisited { key: key(shape, "").into_owned(), shape, required: true });
+        while let Some(((level, steps, _), part)) = pending.pop_first() {
             if !seen.insert(part.key.clone()) {
                 continue;
             }
@@ -84,23 +84,23 @@ impl Places {
             };
             let Some(target) = target else { continue };
             let weights = weights(target, level);
-            let last = found.len();
-            found.extend(weights.iter().enumerate().map(|(group, weight)| {
+            let last = groups.len();
+            groups.extend(weights.iter().enumerate().map(|(group, weight)| {
                 ((level, steps, group, !part.required, *weight, last + group), part.key.clone())
             }));
             let mut path = part.key;
-            inside(target, &mut path, level, part.required, defs, &mut |level, found| {
+            visit_nested(target, &mut path, level, part.required, defs, &mut |level, nested| {
                 number += 1;
-                waiting.insert((level, steps + 1, number), found);
+                pending.insert((level, steps + 1, number), nested);
             });
         }
-        found.sort_unstable();
-        let mut places = Places::default();
-        for (_, key) in found {
-            places.ranks.entry(key).or_default().push(places.count);
-            places.count += 1;
+        groups.sort_unstable();
+        let mut order = ExpansionOrder::default();
+        for (_, key) in groups {
+            order.ranks.entry(key).or_default().push(order.count);
+            order.count += 1;
         }
-        places
+        order
     }
 
     /// Returns the ranks of the groups of fields of a part.
@@ -126,20 +126,20 @@ pub(super) fn key<'p>(shape: &Shape, path: &'p str) -> Cow<'p, str> {
     }
 }
 
-/// Returns the group of each field of an object. Required fields and those with rules come first.
+/// Returns the group of each field of an object. Required fields and fields with relations come first.
 pub(super) fn groups(rules: &ObjectRules) -> Vec<usize> {
-    let in_rules =
-        |name: &str| rules.relations.iter().any(|rule| rule.fields.iter().any(|one| **one == *name));
-    let is_first = |field: &Field| field.required || in_rules(&field.name);
-    let is_told = |field: &Field| field.access != Access::ReadOnly;
-    let mut others = rules.fields.iter().filter(|field| is_first(field) && is_told(field)).count();
+    let has_relation =
+        |name: &str| rules.relations.iter().any(|rule| rule.fields.iter().any(|field| **field == *name));
+    let is_first = |field: &Field| field.required || has_relation(&field.name);
+    let is_settable = |field: &Field| field.access != Access::ReadOnly;
+    let mut position = rules.fields.iter().filter(|field| is_first(field) && is_settable(field)).count();
     let group = |field: &Field| {
-        let others = &mut others;
-        if is_first(field) || !is_told(field) {
+        let position = &mut position;
+        if is_first(field) || !is_settable(field) {
             return 0;
         }
-        *others += 1;
-        (*others - 1) / FIELDS
+        *position += 1;
+        (*position - 1) / FIELDS_PER_GROUP
     };
     rules.fields.iter().map(group).collect()
 }
@@ -173,7 +173,7 @@ fn weight(shape: &Shape) -> usize {
 }
 
 /// Visits the nested parts of a shape that are cut separately.
-fn inside<'a>(
+fn visit_nested<'a>(
     shape: &'a Shape,
     path: &mut String,
     level: usize,
@@ -181,13 +181,13 @@ fn inside<'a>(
     defs: &'a List<Def>,
     visit: &mut dyn FnMut(usize, Unvisited<'a>),
 ) {
-    children::each(&shape.kind, &mut |child, part| {
+    children::visit_children(&shape.kind, &mut |child, part| {
         let length = path.len();
         child.tokens.iter().filter(|token| !token.is_empty()).for_each(|token| pointer::push(path, token));
         let level = level + usize::from(child.is_member);
         let required = if child.name.is_empty() { required } else { child.is_required };
-        if depth::is_whole(part) {
-            inside(part, path, level, required, defs, visit);
+        if depth::is_never_cut(part) {
+            visit_nested(part, path, level, required, defs, visit);
         } else if depth::is_deep(part, defs, &mut BTreeSet::new()) {
             visit(level, Unvisited { key: key(part, path).into_owned(), shape: part, required });
         }
@@ -197,22 +197,22 @@ fn inside<'a>(
 
 impl Slimmer<'_> {
     /// Returns an object without the fields that are not shown, and the outline of these fields.
-    pub(super) fn partial(&mut self, shape: &Shape, level: usize) -> Option<(Shape, String)> {
-        let (Some(opened), Kind::Object(rules)) = (self.opened, &shape.kind) else { return None };
-        let hidden = if level > 0 { opened.hidden(rules, &self.path) } else { Vec::new() };
+    pub(super) fn partially_outlined(&mut self, shape: &Shape, level: usize) -> Option<(Shape, String)> {
+        let (Some(expansion), Kind::Object(rules)) = (self.expansion, &shape.kind) else { return None };
+        let hidden = if level > 0 { expansion.hidden(rules, &self.path) } else { Vec::new() };
         if hidden.is_empty() {
             return None;
         }
         let outline = format!("also {}", depth::outline_of(&hidden, self.defs));
         let what = format!("{} of {} fields only outlined: {outline}", hidden.len(), rules.fields.len());
         self.trim(TrimKind::Depth, what);
-        let kind = Kind::Object(without(rules, &hidden));
+        let kind = Kind::Object(without_fields(rules, &hidden));
         Some((Shape { kind, ..shape.clone() }, outline))
     }
 }
 
 /// Returns an object without some of its fields, which it still accepts.
-fn without(rules: &ObjectRules, hidden: &[&Field]) -> ObjectRules {
+fn without_fields(rules: &ObjectRules, hidden: &[&Field]) -> ObjectRules {
     let hidden: HashSet<&str> = hidden.iter().map(|field| field.name.as_str()).collect();
     let is_shown = |field: &&Field| !hidden.contains(field.name.as_str());
     let fields = rules.fields.iter().filter(is_shown).cloned().collect();

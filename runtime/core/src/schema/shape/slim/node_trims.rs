@@ -9,15 +9,15 @@ use crate::schema::shape::{Kind, Shape};
 /// Maximum length of a default that is kept if examples are dropped, as JSON, in bytes.
 const MAX_DEFAULT: usize = 100;
 impl Slimmer<'_> {
-    pub(super) fn annotations(&mut self, shape: &mut Shape, level: usize) {
-        let words = if level <= 1 { self.slim.parameters } else { self.slim.nested };
-        let kept = words.of(&shape.description);
-        if kept.len() < shape.description.len() {
-            let kept = Text::copy_of(&kept);
-            if self.tells {
-                self.trim(TrimKind::Description, shortened(&shape.description, &kept));
+    pub(super) fn trim_annotations(&mut self, shape: &mut Shape, level: usize) {
+        let limit = if level <= 1 { self.slim.parameters } else { self.slim.nested };
+        let shortened_text = limit.of(&shape.description);
+        if shortened_text.len() < shape.description.len() {
+            let shortened_text = Text::copy_of(&shortened_text);
+            if self.records_trims {
+                self.trim(TrimKind::Description, shortened(&shape.description, &shortened_text));
             }
-            shape.description = kept;
+            shape.description = shortened_text;
         }
         if !self.slim.drop_examples {
             return;
@@ -33,31 +33,31 @@ impl Slimmer<'_> {
         }
     }
 
-    /// Keeps a raw rule with the shapes that it references, unless these change: a rule may forbid what a less strict
+    /// Keeps a raw rule with the shapes that it references, unless they change: a rule may forbid what a less strict
     /// shape accepts.
-    pub(super) fn raw(&mut self, text: &Text, level: usize) -> Kind {
+    pub(super) fn trim_raw(&mut self, text: &Text, level: usize) -> Kind {
         let mut names = Vec::new();
         if let Ok(value) = serde_json::from_str(text) {
-            referred(&value, &mut names);
+            collect_references(&value, &mut names);
         }
         if self.loosens() && !names.is_empty() {
             self.trim(TrimKind::Depth, "a rule that refers to named shapes is omitted");
             return Kind::Any;
         }
-        self.waiting.extend(names.into_iter().map(|name| (level, name)));
+        self.pending_defs.extend(names.into_iter().map(|name| (level, name)));
         Kind::Raw(text.clone())
     }
 }
 
 /// Collects the named shapes that a schema references.
-pub(super) fn referred(schema: &Value, names: &mut Vec<String>) {
+pub(super) fn collect_references(schema: &Value, names: &mut Vec<String>) {
     match schema {
-        Value::Array(items) => items.iter().for_each(|item| referred(item, names)),
+        Value::Array(items) => items.iter().for_each(|item| collect_references(item, names)),
         Value::Object(members) => {
             if let Some(Value::String(reference)) = members.get("$ref") {
                 names.extend(crate::schema::shape::pointer::referenced(reference));
             }
-            members.values().for_each(|member| referred(member, names));
+            members.values().for_each(|member| collect_references(member, names));
         }
         _ => {}
     }

@@ -25,7 +25,7 @@ impl std::error::Error for SlimError {}
 const LEVERS: &str = "`none`, `default`, `compact`, `description=`, `parameters=`, `nested=`, `examples=`, \
                       `closed=`, `optional=`, `depth=`, `inline=`, `ceiling=`";
 
-/// Parses levers that are separated by commas, based on [`Slim::DEFAULT`]; later ones win.
+/// Parses levers that are separated by commas, based on [`Slim::DEFAULT`]; later levers win.
 ///
 /// | lever | value |
 /// |---|---|
@@ -40,29 +40,29 @@ impl FromStr for Slim {
 
     fn from_str(text: &str) -> Result<Slim, SlimError> {
         let mut slim = Slim::DEFAULT;
-        for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+        for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
             let Some((lever, value)) =
-                word.split_once('=').map(|(lever, value)| (lever.trim(), value.trim()))
+                entry.split_once('=').map(|(lever, value)| (lever.trim(), value.trim()))
             else {
-                slim = match word {
+                slim = match entry {
                     "none" => Slim::NONE,
                     "default" => Slim::DEFAULT,
                     "compact" => Slim::COMPACT,
-                    _ => return Err(SlimError(format!("unknown lever `{word}`; expected one of {LEVERS}"))),
+                    _ => return Err(SlimError(format!("unknown lever `{entry}`; expected one of {LEVERS}"))),
                 };
                 continue;
             };
             match lever {
-                "description" => slim.description = words(word, value)?,
-                "parameters" => slim.parameters = words(word, value)?,
-                "nested" => slim.nested = words(word, value)?,
-                "examples" => slim.drop_examples = flag(word, value, ["drop", "keep"])?,
-                "closed" => slim.drop_closed = flag(word, value, ["drop", "keep"])?,
-                "optional" => slim.optional = optional(value),
-                "depth" => slim.depth = number(word, value)?,
-                "inline" => slim.inline = flag(word, value, ["on", "off"])?,
+                "description" => slim.description = parse_limit(entry, value)?,
+                "parameters" => slim.parameters = parse_limit(entry, value)?,
+                "nested" => slim.nested = parse_limit(entry, value)?,
+                "examples" => slim.drop_examples = parse_flag(entry, value, ["drop", "keep"])?,
+                "closed" => slim.drop_closed = parse_flag(entry, value, ["drop", "keep"])?,
+                "optional" => slim.optional = parse_optional(value),
+                "depth" => slim.depth = parse_number(entry, value)?,
+                "inline" => slim.inline = parse_flag(entry, value, ["on", "off"])?,
                 "ceiling" if value == "on" => slim.ceiling = Some(DEFAULT_CEILING_BYTES),
-                "ceiling" => slim.ceiling = number(word, value)?,
+                "ceiling" => slim.ceiling = parse_number(entry, value)?,
                 _ => return Err(SlimError(format!("unknown lever `{lever}`; expected one of {LEVERS}"))),
             }
         }
@@ -70,10 +70,10 @@ impl FromStr for Slim {
     }
 }
 
-fn words(word: &str, value: &str) -> Result<DescriptionLimit, SlimError> {
+fn parse_limit(entry: &str, value: &str) -> Result<DescriptionLimit, SlimError> {
     let count = |text: &str| {
         let help = "write `all`, `none`, a number of characters, `sentence` or `sentence:80`";
-        text.parse().map_err(|_| SlimError(format!("`{word}`: {help}")))
+        text.parse().map_err(|_| SlimError(format!("`{entry}`: {help}")))
     };
     match value.split_once(':') {
         Some(("sentence", limit)) => Ok(DescriptionLimit::Sentence(count(limit)?)),
@@ -84,25 +84,25 @@ fn words(word: &str, value: &str) -> Result<DescriptionLimit, SlimError> {
     }
 }
 
-fn flag(word: &str, value: &str, [yes, no]: [&str; 2]) -> Result<bool, SlimError> {
+fn parse_flag(entry: &str, value: &str, [yes, no]: [&str; 2]) -> Result<bool, SlimError> {
     match value {
         _ if value == yes => Ok(true),
         _ if value == no => Ok(false),
-        _ => Err(SlimError(format!("`{word}`: write `{yes}` or `{no}`"))),
+        _ => Err(SlimError(format!("`{entry}`: write `{yes}` or `{no}`"))),
     }
 }
 
-fn number(word: &str, value: &str) -> Result<Option<usize>, SlimError> {
+fn parse_number(entry: &str, value: &str) -> Result<Option<usize>, SlimError> {
     match value {
         "off" => Ok(None),
         _ => match value.parse() {
             Ok(number) if number > 0 => Ok(Some(number)),
-            _ => Err(SlimError(format!("`{word}`: write a number above 0, or `off`"))),
+            _ => Err(SlimError(format!("`{entry}`: write a number above 0, or `off`"))),
         },
     }
 }
 
-fn optional(value: &str) -> Option<List<Text>> {
+fn parse_optional(value: &str) -> Option<List<Text>> {
     match value {
         "keep" => None,
         "drop" => Some(List::EMPTY),
@@ -110,14 +110,14 @@ fn optional(value: &str) -> Option<List<Text>> {
     }
 }
 
-/// Writes the levers that differ from [`Slim::DEFAULT`]; `default` if none does. Parsing the result gives the same
-/// value.
+/// Writes the levers that differ from [`Slim::DEFAULT`], or `default` if no lever differs. Parsing the result gives
+/// the same value.
 impl fmt::Display for Slim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let flag = |yes: bool, names: [&'static str; 2]| names[usize::from(!yes)].to_owned();
-        let number =
+        let flag_text = |is_set: bool, names: [&'static str; 2]| names[usize::from(!is_set)].to_owned();
+        let number_text =
             |value: &Option<usize>| value.map_or_else(|| "off".to_owned(), |value| value.to_string());
-        let optional = |kept: &Option<List<Text>>| match kept.as_deref() {
+        let names_text = |names: &Option<List<Text>>| match names.as_deref() {
             None => "keep".to_owned(),
             Some([]) => "drop".to_owned(),
             Some(names) => names.iter().map(Text::as_str).collect::<Vec<_>>().join("+"),
@@ -127,19 +127,19 @@ impl fmt::Display for Slim {
                 ("description", slim.description.to_string()),
                 ("parameters", slim.parameters.to_string()),
                 ("nested", slim.nested.to_string()),
-                ("examples", flag(slim.drop_examples, ["drop", "keep"])),
-                ("closed", flag(slim.drop_closed, ["drop", "keep"])),
-                ("optional", optional(&slim.optional)),
-                ("depth", number(&slim.depth)),
-                ("inline", flag(slim.inline, ["on", "off"])),
-                ("ceiling", number(&slim.ceiling)),
+                ("examples", flag_text(slim.drop_examples, ["drop", "keep"])),
+                ("closed", flag_text(slim.drop_closed, ["drop", "keep"])),
+                ("optional", names_text(&slim.optional)),
+                ("depth", number_text(&slim.depth)),
+                ("inline", flag_text(slim.inline, ["on", "off"])),
+                ("ceiling", number_text(&slim.ceiling)),
             ]
         };
         let default = levers(&Slim::DEFAULT);
-        let own = levers(self).into_iter().filter(|lever| !default.contains(lever));
-        let own: Vec<String> = own.map(|(lever, value)| format!("{lever}={value}")).collect();
-        f.write_str(if own.is_empty() { "default" } else { "" })?;
-        f.write_str(&own.join(", "))
+        let changed = levers(self).into_iter().filter(|lever| !default.contains(lever));
+        let changed: Vec<String> = changed.map(|(lever, value)| format!("{lever}={value}")).collect();
+        f.write_str(if changed.is_empty() { "default" } else { "" })?;
+        f.write_str(&changed.join(", "))
     }
 }
 

@@ -62,8 +62,8 @@ impl Trim {
     pub fn summed(trims: &[Trim]) -> String {
         let mut counts: BTreeMap<TrimKind, usize> = BTreeMap::new();
         trims.iter().for_each(|trim| *counts.entry(trim.lever).or_default() += 1);
-        let reported = |(lever, count): (TrimKind, usize)| {
-            let (one, several) = match lever {
+        let describe = |(lever, count): (TrimKind, usize)| {
+            let (singular, plural) = match lever {
                 TrimKind::Description => ("description shortened", "descriptions shortened"),
                 TrimKind::Examples => ("place without its examples", "places without their examples"),
                 TrimKind::Closed => ("object shown as open", "objects shown as open"),
@@ -72,9 +72,9 @@ impl Trim {
                 TrimKind::Inline => ("named shape inlined", "named shapes inlined"),
                 TrimKind::Ceiling => ("tool still above the ceiling", "tools still above the ceiling"),
             };
-            format!("{count} {}", if count == 1 { one } else { several })
+            format!("{count} {}", if count == 1 { singular } else { plural })
         };
-        let messages: Vec<String> = counts.into_iter().map(reported).collect();
+        let messages: Vec<String> = counts.into_iter().map(describe).collect();
         if messages.is_empty() { "nothing trimmed".to_owned() } else { messages.join(", ") }
     }
 }

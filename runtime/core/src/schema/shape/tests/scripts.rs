@@ -20,26 +20,27 @@ use crate::schema::shape::slim::slim;
 use crate::schema::shape::{Def, Shape, encode};
 
 /// The settings of a case.
-struct About {
+struct Context {
     shape: Shape,
     defs: List<Def>,
     dialect: &'static Dialect,
     texts: List<Text>,
 }
 
-impl About {
+impl Context {
     fn set(&mut self, schema: &Value) -> Vec<String> {
         let mut problems = Vec::new();
         (self.shape, self.defs) = read_document(schema, &mut problems);
         problems.into_iter().map(|problem| format!("{}: {}", problem.pointer, problem.message)).collect()
     }
 
-    fn decode(&self, given: &Value) -> Vec<String> {
-        let given = read_texts(given, &self.shape, &self.defs, &self.texts);
-        let again = read_texts(&given, &self.shape, &self.defs, &self.texts);
-        assert_eq!(given, again, "what was read is read no further");
-        let decoded = decode(&given, &self.shape, &self.defs, self.dialect);
-        let owned = decode_owned(given.into_owned(), &self.shape, &self.defs, self.dialect, &mut Vec::new());
+    fn decode(&self, arguments: &Value) -> Vec<String> {
+        let arguments = read_texts(arguments, &self.shape, &self.defs, &self.texts);
+        let again = read_texts(&arguments, &self.shape, &self.defs, &self.texts);
+        assert_eq!(arguments, again, "string coercion is idempotent");
+        let decoded = decode(&arguments, &self.shape, &self.defs, self.dialect);
+        let owned =
+            decode_owned(arguments.into_owned(), &self.shape, &self.defs, self.dialect, &mut Vec::new());
         assert_eq!(owned, decoded);
         match decoded {
             Ok(decoded) => {
@@ -92,7 +93,7 @@ impl About {
 }
 
 /// Returns a description as a model reads it, and the second conversion if it differs.
-fn plainly(text: &str) -> Vec<String> {
+fn run_plain(text: &str) -> Vec<String> {
     let displayed = plain_markdown(text);
     if displayed == text {
         return vec!["as it is".to_owned()];
@@ -103,23 +104,23 @@ fn plainly(text: &str) -> Vec<String> {
 }
 
 /// Returns the canonical text of a schema, which describes it completely and is read back as the same shape.
-fn reading(schema: &Value) -> Vec<String> {
+fn run_read(schema: &Value) -> Vec<String> {
     let mut problems = Vec::new();
     let shape = read(schema, &mut problems);
     let text = canonical(&shape);
     assert_eq!(read_canonical(&serde_json::from_str(&text).unwrap()), shape, "{text}");
     let written = schema.to_string();
     let text = if text == written { "as it is written".to_owned() } else { text };
-    let described = |problem: crate::schema::shape::read::ReadProblem| {
+    let describe = |problem: crate::schema::shape::read::ReadProblem| {
         format!("{:?} at {}: {}", problem.kind, problem.pointer, problem.message)
     };
-    std::iter::once(text).chain(problems.into_iter().map(described)).collect()
+    std::iter::once(text).chain(problems.into_iter().map(describe)).collect()
 }
 
 fn replay(name: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/schema/shape/tests").join(name);
     script::replay(&file, || {
-        let mut about = About {
+        let mut context = Context {
             shape: Shape::NO_ARGUMENTS,
             defs: List::EMPTY,
             dialect: &JSON_SCHEMA,
@@ -130,27 +131,27 @@ fn replay(name: &str) {
                 || -> Value { serde_json::from_str(rest).unwrap_or_else(|error| panic!("{rest}: {error}")) };
             let closed = |fields: Value| json!({"type": "object", "properties": fields, "additionalProperties": false});
             match word {
-                "schema" => about.set(&value()),
-                "fields" => about.set(&closed(value())),
+                "schema" => context.set(&value()),
+                "fields" => context.set(&closed(value())),
                 "sent-as-text" => {
-                    about.texts = vec![Text::from("v")].into();
-                    about.set(&closed(json!({"v": value(), "w": value()})))
+                    context.texts = vec![Text::from("v")].into();
+                    context.set(&closed(json!({"v": value(), "w": value()})))
                 }
                 "texts" => {
-                    about.texts = vec![Text::from(rest.to_owned())].into();
+                    context.texts = vec![Text::from(rest.to_owned())].into();
                     Vec::new()
                 }
                 "dialect" => {
-                    about.dialect = Dialect::by_name(rest).unwrap();
+                    context.dialect = Dialect::by_name(rest).unwrap();
                     Vec::new()
                 }
-                "decode" => about.decode(&value()),
-                "encode" => about.encode(&value()),
-                "render" => about.render(),
-                "read" => reading(&value()),
-                "slim" => about.slim(rest),
-                "plain" => plainly(value().as_str().unwrap()),
-                other => panic!("there is no word `{other}`"),
+                "decode" => context.decode(&value()),
+                "encode" => context.encode(&value()),
+                "render" => context.render(),
+                "read" => run_read(&value()),
+                "slim" => context.slim(rest),
+                "plain" => run_plain(value().as_str().unwrap()),
+                other => panic!("unknown command `{other}`"),
             }
         }
     });

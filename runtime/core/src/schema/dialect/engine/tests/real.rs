@@ -28,44 +28,51 @@ const is = (pattern, flags) => { try { new RegExp(pattern, flags); return true }
 JSON.parse(require('fs').readFileSync(0, 'utf8')).filter(one => !is(one, 'u') && !is(one, '')).forEach(one => console.log(one))";
 
 /// Compiles the patterns of the dialects with the engines. Returns how many patterns each engine received.
-fn compiled<'p>(
+fn compile_with_engines<'p>(
     patterns: &(impl Iterator<Item = &'p str> + Clone),
     engines: &[Engine],
 ) -> BTreeMap<&'static str, usize> {
-    let mut reported = BTreeMap::new();
+    let mut counts = BTreeMap::new();
     for engine in engines {
         let dialects = Dialect::ALL.iter().filter(|dialect| dialect.engine == *engine);
-        let mut written: Vec<_> = dialects
+        let mut translated: Vec<_> = dialects
             .flat_map(|dialect| patterns.clone().filter_map(|pattern| dialect.pattern(pattern)))
             .collect();
-        written.sort_unstable();
-        written.dedup();
+        translated.sort_unstable();
+        translated.dedup();
         let (need, program, arguments) = match engine {
             Engine::Python => (Need::Python, Some(OsString::from("python3")), ["-c", PYTHON]),
             Engine::Re2 => (Need::Re2, std::env::var_os("TOOLGEN_RE2"), ["-c", RE2]),
             Engine::EcmaScript => (Need::Node, Some(OsString::from("node")), ["-e", NODE]),
         };
-        let started = program.and_then(|program| {
+        let child = program.and_then(|program| {
             let mut command = Command::new(program);
             command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()
         });
-        let Some(mut child) = started else {
+        let Some(mut child) = child else {
             skip(need, "its engine cannot be asked");
             continue;
         };
-        child.stdin.take().unwrap().write_all(serde_json::to_string(&written).unwrap().as_bytes()).unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(serde_json::to_string(&translated).unwrap().as_bytes())
+            .unwrap();
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success(), "{}", output.status);
         assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{engine:?}");
-        reported.insert(need.name(), written.len());
+        counts.insert(need.name(), translated.len());
     }
-    reported
+    counts
 }
 
 #[test]
 fn real_engines_compile_the_converted_patterns() {
-    let reported =
-        compiled(&CASES.iter().map(|(pattern, ..)| *pattern), &[Engine::Python, Engine::EcmaScript]);
+    let reported = compile_with_engines(
+        &CASES.iter().map(|(pattern, ..)| *pattern),
+        &[Engine::Python, Engine::EcmaScript],
+    );
     assert!(reported.values().all(|count| *count > 15), "{reported:?}");
 }
 
@@ -74,6 +81,6 @@ fn real_engines_compile_the_converted_patterns() {
 fn patterns_of_the_corpus_compile_in_real_engines() {
     let patterns = corpus::patterns();
     let patterns = patterns.iter().map(String::as_str).chain(CASES.iter().map(|(pattern, ..)| *pattern));
-    let reported = compiled(&patterns, &[Engine::Python, Engine::EcmaScript, Engine::Re2]);
+    let reported = compile_with_engines(&patterns, &[Engine::Python, Engine::EcmaScript, Engine::Re2]);
     println!("{reported:?}");
 }

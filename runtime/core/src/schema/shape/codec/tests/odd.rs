@@ -17,8 +17,8 @@ use toolgen_test_support::cpu_time;
 #[test]
 fn deny_pattern_does_not_exclude_null() {
     let rules = StringRules { deny: "^b".into(), ..StringRules::ANY };
-    let text = Shape { nullable: true, ..Shape::of(Kind::String(rules)) };
-    let message = render_input(&arguments(text), &List::EMPTY, &JSON_SCHEMA).unwrap().schema;
+    let string = Shape { nullable: true, ..Shape::of(Kind::String(rules)) };
+    let message = render_input(&arguments(string), &List::EMPTY, &JSON_SCHEMA).unwrap().schema;
     assert_eq!(message["properties"]["v"]["not"], json!({"pattern": "^b", "type": "string"}), "{message}");
 }
 
@@ -72,12 +72,12 @@ fn null_in_an_any_value_is_encoded_as_a_string() {
     for shape in [all, Shape::of(Kind::Union(union))] {
         let fields = vec![Field { name: "v".into(), shape, ..Field::REQUIRED }];
         let shape = Shape::of(Kind::Object(ObjectRules { fields: fields.into(), ..ObjectRules::ANY }));
-        let given = json!({ "v": null });
-        let written = encode(&given, &shape, &List::EMPTY, &OPENAI_STRICT);
-        assert_eq!(written, json!({ "v": "null" }));
+        let arguments = json!({ "v": null });
+        let encoded = encode(&arguments, &shape, &List::EMPTY, &OPENAI_STRICT);
+        assert_eq!(encoded, json!({ "v": "null" }));
         let schema = render_input(&shape, &List::EMPTY, &OPENAI_STRICT).unwrap().schema;
-        assert!(jsonschema::is_valid(&schema, &written), "{schema}");
-        assert_eq!(decode(&written, &shape, &List::EMPTY, &OPENAI_STRICT), Ok(given));
+        assert!(jsonschema::is_valid(&schema, &encoded), "{schema}");
+        assert_eq!(decode(&encoded, &shape, &List::EMPTY, &OPENAI_STRICT), Ok(arguments));
     }
 }
 
@@ -86,7 +86,7 @@ fn null_of_an_undeclared_key_is_a_value() {
     let rule = Shape::of(Kind::Raw(r#"{"dependentRequired":{"a":["d"]}}"#.into()));
     let fields = vec![Field { name: "v".into(), shape: rule, ..Field::REQUIRED }];
     let shape = Shape::of(Kind::Object(ObjectRules { fields: fields.into(), ..ObjectRules::ANY }));
-    let given = json!({ "v": {"d": null, "a": false} });
-    let written = encode(&given, &shape, &List::EMPTY, &OPENAI_STRICT);
-    assert_eq!(decode(&written, &shape, &List::EMPTY, &OPENAI_STRICT), Ok(given));
+    let arguments = json!({ "v": {"d": null, "a": false} });
+    let encoded = encode(&arguments, &shape, &List::EMPTY, &OPENAI_STRICT);
+    assert_eq!(decode(&encoded, &shape, &List::EMPTY, &OPENAI_STRICT), Ok(arguments));
 }

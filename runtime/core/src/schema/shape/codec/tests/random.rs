@@ -16,42 +16,50 @@ use crate::schema::shape::{ArrayRules, Extra, Field, Kind, ObjectRules, Shape, T
 
 /// Returns a value with the equality of JSON Schema: `1.0` becomes `1`, and a key with `null` is removed if it cannot
 /// be distinguished from an absent key.
-fn plain(value: &Value, dialect: &Dialect) -> Value {
+fn normalized(value: &Value, dialect: &Dialect) -> Value {
     match value {
         Value::Number(number) => match number.as_f64() {
             Some(float) if float.fract() == 0.0 && float.abs() < 9e15 => json!(float as i64),
             _ => value.clone(),
         },
-        Value::Array(items) => items.iter().map(|item| plain(item, dialect)).collect(),
+        Value::Array(items) => items.iter().map(|item| normalized(item, dialect)).collect(),
         Value::Object(fields) => {
-            let kept = fields.iter().filter(|(_, value)| dialect.optional_fields || !value.is_null());
-            kept.map(|(key, value)| (key.clone(), plain(value, dialect))).collect()
+            let members = fields.iter().filter(|(_, value)| dialect.optional_fields || !value.is_null());
+            members.map(|(key, value)| (key.clone(), normalized(value, dialect))).collect()
         }
         other => other.clone(),
     }
 }
 
 /// Returns a shape whose objects with fields are closed, unless they define additional keys.
-fn named(shape: &Shape) -> Shape {
-    let list = |shapes: &List<Shape>| shapes.iter().map(named).collect::<Vec<Shape>>().into();
-    let within = |extra: &Extra| {
-        if let Extra::Of(shape) = extra { Extra::Of(named(shape).into()) } else { extra.clone() }
+fn with_closed_objects(shape: &Shape) -> Shape {
+    let list = |shapes: &List<Shape>| shapes.iter().map(with_closed_objects).collect::<Vec<Shape>>().into();
+    let closed_extra = |extra: &Extra| {
+        if let Extra::Of(shape) = extra {
+            Extra::Of(with_closed_objects(shape).into())
+        } else {
+            extra.clone()
+        }
     };
     let kind = match &shape.kind {
         Kind::Object(rules) => {
-            let closed = !rules.fields.is_empty() && rules.extra == Extra::Open;
-            let field = |field: &Field| Field { shape: named(&field.shape), ..field.clone() };
-            let extra = if closed { Extra::Closed } else { within(&rules.extra) };
+            let is_closed = !rules.fields.is_empty() && rules.extra == Extra::Open;
+            let field = |field: &Field| Field { shape: with_closed_objects(&field.shape), ..field.clone() };
+            let extra = if is_closed { Extra::Closed } else { closed_extra(&rules.extra) };
             Kind::Object(ObjectRules {
                 fields: rules.fields.iter().map(field).collect(),
                 extra,
                 ..rules.clone()
             })
         }
-        Kind::Array(rules) => Kind::Array(ArrayRules { items: named(&rules.items).into(), ..rules.clone() }),
-        Kind::Tuple(rules) => {
-            Kind::Tuple(TupleRules { items: list(&rules.items), rest: within(&rules.rest), ..rules.clone() })
+        Kind::Array(rules) => {
+            Kind::Array(ArrayRules { items: with_closed_objects(&rules.items).into(), ..rules.clone() })
         }
+        Kind::Tuple(rules) => Kind::Tuple(TupleRules {
+            items: list(&rules.items),
+            rest: closed_extra(&rules.rest),
+            ..rules.clone()
+        }),
         Kind::Union(rules) => Kind::Union(UnionRules { variants: list(&rules.variants), ..rules.clone() }),
         Kind::All(parts) => Kind::All(list(parts)),
         kind => kind.clone(),
@@ -79,26 +87,26 @@ proptest! {
             let validator = jsonschema::draft202012::new(&rendered.schema)
                 .map_err(|e| TestCaseError::fail(format!("{e}: {}", rendered.schema)))?;
             for value in &values {
-                let given = json!({ "v": value });
-                if !fits(&given, &shape, &defs) {
+                let arguments = json!({ "v": value });
+                if !fits(&arguments, &shape, &defs) {
                     continue;
                 }
-                let written = encode(&given, &shape, &defs, dialect);
-                let message = || format!("{} {given} as {written} for {} {:?}", dialect.name, rendered.schema, rendered.losses);
+                let written = encode(&arguments, &shape, &defs, dialect);
+                let message = || format!("{} {arguments} as {written} for {} {:?}", dialect.name, rendered.schema, rendered.losses);
                 // Keys without a schema, which a strict dialect cannot express. The dialect reports what it cannot
                 // express.
-                let unnamed = !dialect.open_objects && !fits(&given, &named(&shape), &defs);
+                let has_unnamed_keys = !dialect.open_objects && !fits(&arguments, &with_closed_objects(&shape), &defs);
                 let is_lost = |loss: &Loss| !loss.in_prose || loss.keyword == "nullable";
-                let told_lost = unnamed || rendered.losses.iter().any(is_lost);
-                prop_assert!(validator.is_valid(&written) || told_lost || dialect.nulls == Nulls::Keyword, "{}", message());
-                let read = decode(&written, &shape, &defs, dialect);
-                if told_lost {
+                let is_reported = has_unnamed_keys || rendered.losses.iter().any(is_lost);
+                prop_assert!(validator.is_valid(&written) || is_reported || dialect.nulls == Nulls::Keyword, "{}", message());
+                let decoded = decode(&written, &shape, &defs, dialect);
+                if is_reported {
                     continue;
                 }
-                prop_assert!(read.is_ok(), "{} {:?}", message(), read);
-                let read = read.unwrap_or_default();
+                prop_assert!(decoded.is_ok(), "{} {:?}", message(), decoded);
+                let decoded = decoded.unwrap_or_default();
                 prop_assert_eq!(
-                    plain(&read, dialect), plain(&given, dialect),
+                    normalized(&decoded, dialect), normalized(&arguments, dialect),
                     "{}", message()
                 );
             }

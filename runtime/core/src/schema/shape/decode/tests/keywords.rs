@@ -12,7 +12,7 @@ use crate::schema::shape::render::render_input;
 type Case = (Value, Value, Value, Value);
 
 fn cases() -> Vec<Case> {
-    let plain = rows! {
+    let value_cases = rows! {
         "type", {"type": "string"}, ["a"], [1, null, {}];
         "type", {"type": ["string", "null"]}, ["a", null], [1];
         "enum", {"enum": ["a", 1, null]}, ["a", 1, null], ["b", 2];
@@ -53,7 +53,7 @@ fn cases() -> Vec<Case> {
         "$ref in not", {"not": {"$ref": "#/$defs/Named"}}, ["other", 1], ["name"];
     };
     // For objects with the fields `a`, `b` and `c`.
-    let of_fields = rows! {
+    let object_cases = rows! {
         "required", {"required": ["a"]}, [{"a": 1}], [{}];
         "additionalProperties", {"additionalProperties": false}, [{"a": 1}], [{"d": 1}];
         "minProperties", {"minProperties": 1}, [{"a": 1}], [{}];
@@ -77,37 +77,37 @@ fn cases() -> Vec<Case> {
             {"allOf": [ {"if": {"required": ["a"]}, "then": {"required": ["b"]}}, {"if": {"required": ["b"]}, "then": {"not": {"required": ["c"]}}, "else": true}]},
             [{}, {"c": 1}, {"a": 1, "b": 1}], [{"a": 1}, {"b": 1, "c": 1}];
     };
-    let of_fields = of_fields.map(|(keyword, more, right, wrong)| {
+    let object_cases = object_cases.map(|(keyword, more, valid, invalid)| {
         let mut schema = json!({"type": "object", "properties": {"a": {}, "b": {}, "c": {}}});
         schema.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        (keyword, schema, right, wrong)
+        (keyword, schema, valid, invalid)
     });
-    plain.into_iter().chain(of_fields).collect()
+    value_cases.into_iter().chain(object_cases).collect()
 }
 
 #[test]
 fn every_keyword_agrees_with_a_validator() {
-    for (keyword, schema, right, wrong) in cases() {
-        let whole = json!({"type": "object", "properties": {"v": schema}, "required": ["v"],
+    for (keyword, schema, valid, invalid) in cases() {
+        let root = json!({"type": "object", "properties": {"v": schema}, "required": ["v"],
             "$defs": {"Named": {"const": "name"}}});
-        let validator = jsonschema::draft202012::new(&whole).unwrap();
+        let validator = jsonschema::draft202012::new(&root).unwrap();
         let published = {
-            let (shape, defs) = read_document(&whole, &mut Vec::new());
+            let (shape, defs) = read_document(&root, &mut Vec::new());
             render_input(&shape, &defs, &JSON_SCHEMA).unwrap()
         };
         assert_eq!(published.losses, [], "{keyword}");
-        let message = jsonschema::draft202012::new(&published.schema).unwrap();
-        for (values, fits) in [(right, true), (wrong, false)] {
+        let validator_of_rendered = jsonschema::draft202012::new(&published.schema).unwrap();
+        for (values, expected) in [(valid, true), (invalid, false)] {
             for value in values.as_array().unwrap() {
                 let arguments = json!({ "v": value });
-                let decoded = decoded(&whole, &arguments, &JSON_SCHEMA);
-                assert_eq!(decoded.is_ok(), fits, "{keyword}: {arguments} {decoded:?}");
+                let decoded = decoded(&root, &arguments, &JSON_SCHEMA);
+                assert_eq!(decoded.is_ok(), expected, "{keyword}: {arguments} {decoded:?}");
                 // `dependencies` is from an earlier draft, which the validator does not support.
                 if keyword != "dependencies" {
-                    assert_eq!(validator.is_valid(&arguments), fits, "{keyword}: {arguments}");
+                    assert_eq!(validator.is_valid(&arguments), expected, "{keyword}: {arguments}");
                     assert_eq!(
-                        message.is_valid(&arguments),
-                        fits,
+                        validator_of_rendered.is_valid(&arguments),
+                        expected,
                         "{keyword}: {arguments} {}",
                         published.schema
                     );

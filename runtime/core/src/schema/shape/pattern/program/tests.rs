@@ -5,10 +5,10 @@ use proptest::prelude::*;
 use super::*;
 
 /// Returns the results of this module and of the engine, in the mode in which the engine accepts the pattern.
-fn both(pattern: &str, text: &str) -> (Option<bool>, bool) {
+fn match_with_both(pattern: &str, text: &str) -> (Option<bool>, bool) {
     let regex = regress::Regex::with_flags(pattern, "u").or_else(|_| regress::Regex::with_flags(pattern, ""));
-    let found = Program::of(&Syntax::of(pattern).unwrap()).unwrap().try_on(text, 1 << 20).found;
-    (found, regex.unwrap().find(text).is_some())
+    let is_match = Program::of(&Syntax::of(pattern).unwrap()).unwrap().match_text(text, 1 << 20).is_match;
+    (is_match, regex.unwrap().find(text).is_some())
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn common_patterns_match_like_the_engine() {
             if (pattern, text) == (r"\uD83D\uDE00", "😀") {
                 continue;
             }
-            let (found, engine) = both(pattern, text);
+            let (found, engine) = match_with_both(pattern, text);
             assert_eq!(found, Some(engine), "{pattern} on {text:?}");
         }
     }
@@ -50,21 +50,21 @@ fn hostile_strings_take_linear_steps() {
         let program = Program::of(&Syntax::of(pattern).unwrap()).unwrap();
         for (length, max) in [(500, 500_000), (4_000, 4_000_000)] {
             let text = "a".repeat(length) + "!";
-            let trial = program.try_on(&text, max);
-            assert_eq!(trial.found, Some(false), "{pattern}: {}", trial.steps);
+            let outcome = program.match_text(&text, max);
+            assert_eq!(outcome.is_match, Some(false), "{pattern}: {}", outcome.steps);
         }
     }
 }
 
 #[test]
 fn steps_are_counted_and_limited() {
-    let of = |pattern: &str| Program::of(&Syntax::of(pattern).unwrap());
-    assert!(of("(((a{1,9}b){9}){9}){9}").is_some() && of("(((a{1,9}b){99}){99}){9}").is_none());
+    let compile = |pattern: &str| Program::of(&Syntax::of(pattern).unwrap());
+    assert!(compile("(((a{1,9}b){9}){9}){9}").is_some() && compile("(((a{1,9}b){99}){99}){9}").is_none());
     let text = "a".repeat(3_000);
     // The combinations of matched groups are unlimited.
-    let trial = of(r"^(a+)(a+)(a+)\1\2\3b").unwrap().try_on(&text, 1 << 20);
-    assert!(trial.found.is_none() && trial.steps < 2 << 20, "{trial:?}");
-    assert_eq!(of(r"^(.+)\1$").unwrap().try_on(&text, 12 << 20).found, Some(true));
+    let outcome = compile(r"^(a+)(a+)(a+)\1\2\3b").unwrap().match_text(&text, 1 << 20);
+    assert!(outcome.is_match.is_none() && outcome.steps < 2 << 20, "{outcome:?}");
+    assert_eq!(compile(r"^(.+)\1$").unwrap().match_text(&text, 12 << 20).is_match, Some(true));
 }
 
 #[test]
@@ -82,19 +82,19 @@ fn hostile_patterns_take_bounded_steps_and_memory() {
         // Each state contains thousands of groups.
         ("()".repeat(4_000) + r"^(a|aa)*\1b", a(3_000)),
         ("(a?)".repeat(2_000) + r"\1b", a(3_000)),
-        // Each one waits for the nested one.
+        // Each lookaround waits for the nested one.
         (looks(45), a(60_000)),
         (format!("{}{}", "(?=a{0,60000}".repeat(90), ")".repeat(90)), a(60_000)),
         (r"^(\p{L}x){9000}$".to_owned(), "ßx".repeat(1_000)),
     ] {
         let program = Program::of(&Syntax::of(&pattern).unwrap()).unwrap();
-        let trial = program.try_on(&text, 12 << 20);
+        let outcome = program.match_text(&text, 12 << 20);
         let displayed: String = pattern.chars().take(40).collect();
         assert!(
-            trial.steps <= (12 << 20) + (64 << 20) && trial.bytes <= MOST_BYTES + (1 << 20),
-            "{displayed}: {trial:?}"
+            outcome.steps <= (12 << 20) + (64 << 20) && outcome.bytes <= MAX_BYTES + (1 << 20),
+            "{displayed}: {outcome:?}"
         );
-        println!("{displayed}: {trial:?}, {} steps, {} sets", program.len(), program.sets.len());
+        println!("{displayed}: {outcome:?}, {} steps, {} sets", program.len(), program.sets.len());
     }
     // A repetition does not copy its sets for each round.
     let program = Program::of(&Syntax::of(r"^(\p{L}[0-9]){9000}$").unwrap()).unwrap();
@@ -121,7 +121,7 @@ fn pattern() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn program_agrees_with_the_engine(pattern in pattern(), text in "[ab é\\n1-]{0,6}") {
-        let (found, engine) = both(&pattern, &text);
+        let (found, engine) = match_with_both(&pattern, &text);
         prop_assert_eq!(found, Some(engine), "{} on {:?}", pattern, text);
     }
 
@@ -133,7 +133,7 @@ proptest! {
         text in "[ab]{0,6}",
     ) {
         let pattern = format!("^{}$", parts.concat());
-        let (found, engine) = both(&pattern, &text);
+        let (found, engine) = match_with_both(&pattern, &text);
         prop_assert_eq!(found, Some(engine), "{} on {:?}", pattern, text);
     }
 }

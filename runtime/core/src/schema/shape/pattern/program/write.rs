@@ -10,26 +10,32 @@ use crate::schema::shape::pattern::syntax::{Node, Set};
 const MAX_PROGRAM_STEPS: usize = 1 << 15;
 
 /// Compiles a program.
-pub(super) struct Writer {
+pub(super) struct Compiler {
     steps: Vec<Step>,
     sets: Vec<Chars>,
     /// The compiled sets, by their addresses: all rounds of a repetition share them.
-    known: BTreeMap<Vec<usize>, usize>,
+    set_indices: BTreeMap<Vec<usize>, usize>,
     /// Whether group matches are stored.
-    remembers: bool,
+    stores_groups: bool,
     /// Whether the string is consumed forwards.
-    ahead: bool,
+    forwards: bool,
 }
 
-impl Writer {
-    /// Creates a writer. `remembers`: whether group matches are stored.
-    pub(super) fn new(remembers: bool) -> Writer {
-        Writer { steps: Vec::new(), sets: Vec::new(), known: BTreeMap::new(), remembers, ahead: true }
+impl Compiler {
+    /// Creates a writer. `stores_groups`: whether group matches are stored.
+    pub(super) fn new(stores_groups: bool) -> Compiler {
+        Compiler {
+            steps: Vec::new(),
+            sets: Vec::new(),
+            set_indices: BTreeMap::new(),
+            stores_groups,
+            forwards: true,
+        }
     }
 
     /// Returns the steps of a pattern and their sets. `None` if there are too many.
     pub(super) fn write(mut self, root: &Node) -> Option<(Vec<Step>, Vec<Chars>)> {
-        self.node(root)?;
+        self.write_node(root)?;
         self.push(Step::Done)?;
         Some((self.steps, self.sets))
     }
@@ -42,54 +48,56 @@ impl Writer {
         Some(self.steps.len() - 1)
     }
 
-    fn node(&mut self, node: &Node) -> Option<()> {
+    fn write_node(&mut self, node: &Node) -> Option<()> {
         match node {
-            Node::Set(set) => self.take(&[set], 1, 1)?,
-            Node::At(place) => drop(self.push(Step::At(*place))?),
-            Node::Sequence(nodes) if self.ahead => nodes.iter().try_for_each(|node| self.node(node))?,
-            Node::Sequence(nodes) => nodes.iter().rev().try_for_each(|node| self.node(node))?,
-            Node::Choice(nodes) => match sets(node).filter(|_| !self.remembers) {
-                Some(sets) => self.take(&sets, 1, 1)?,
-                None => self.choice(nodes)?,
+            Node::Set(set) => self.write_take(&[set], 1, 1)?,
+            Node::At(anchor) => drop(self.push(Step::At(*anchor))?),
+            Node::Sequence(nodes) if self.forwards => {
+                nodes.iter().try_for_each(|node| self.write_node(node))?
+            }
+            Node::Sequence(nodes) => nodes.iter().rev().try_for_each(|node| self.write_node(node))?,
+            Node::Choice(nodes) => match single_char_sets(node).filter(|_| !self.stores_groups) {
+                Some(sets) => self.write_take(&sets, 1, 1)?,
+                None => self.write_choice(nodes)?,
             },
-            Node::Repeat { node, least, most: max, .. } => self.repeat(node, *least, *max)?,
-            Node::Group { node, capture: Some(capture) } if self.remembers => {
+            Node::Repeat { node, min, max, .. } => self.write_repeat(node, *min, *max)?,
+            Node::Group { node, capture: Some(capture) } if self.stores_groups => {
                 let slot = 2 * (capture.index - 1);
                 self.push(Step::Save(slot))?;
-                self.node(node)?;
+                self.write_node(node)?;
                 self.push(Step::Save(slot + 1))?;
             }
-            Node::Group { node, .. } => self.node(node)?,
-            Node::Look { node, ahead, wanted } => {
-                let look = self.push(Step::Look { wanted: *wanted, next: 0 })?;
-                let outer = std::mem::replace(&mut self.ahead, *ahead);
-                self.node(node)?;
-                self.ahead = outer;
+            Node::Group { node, .. } => self.write_node(node)?,
+            Node::Look { node, ahead, must_match } => {
+                let look = self.push(Step::Look { must_match: *must_match, next: 0 })?;
+                let previous = std::mem::replace(&mut self.forwards, *ahead);
+                self.write_node(node)?;
+                self.forwards = previous;
                 self.push(Step::Done)?;
-                self.steps[look] = Step::Look { wanted: *wanted, next: self.steps.len() };
+                self.steps[look] = Step::Look { must_match: *must_match, next: self.steps.len() };
             }
             Node::Back { group, .. } => drop(self.push(Step::Back(*group - 1))?),
         }
         Some(())
     }
 
-    fn take(&mut self, sets: &[&Set], least: u32, max: u32) -> Option<()> {
+    fn write_take(&mut self, sets: &[&Set], min: u32, max: u32) -> Option<()> {
         let addresses = sets.iter().map(|set| std::ptr::from_ref(*set).addr()).collect();
-        let set = *self.known.entry(addresses).or_insert_with(|| {
+        let set = *self.set_indices.entry(addresses).or_insert_with(|| {
             self.sets.push(Chars::of(sets));
             self.sets.len() - 1
         });
-        self.push(Step::Take { set, least, most: max, ahead: self.ahead }).map(drop)
+        self.push(Step::Take { set, min, max, forwards: self.forwards }).map(drop)
     }
 
-    fn choice(&mut self, nodes: &[Node]) -> Option<()> {
+    fn write_choice(&mut self, nodes: &[Node]) -> Option<()> {
         let mut ends = Vec::new();
         for (index, node) in nodes.iter().enumerate() {
             if index + 1 == nodes.len() {
-                self.node(node)?;
+                self.write_node(node)?;
             } else {
                 let split = self.push(Step::Split(0, 0))?;
-                self.node(node)?;
+                self.write_node(node)?;
                 ends.push(self.push(Step::Jump(0))?);
                 self.steps[split] = Step::Split(split + 1, self.steps.len());
             }
@@ -98,17 +106,17 @@ impl Writer {
         Some(())
     }
 
-    fn repeat(&mut self, node: &Node, least: u32, max: Option<u32>) -> Option<()> {
-        let single = if self.remembers { None } else { sets(node) };
-        if let (Some(sets), Some(max)) = (&single, max) {
-            return self.take(sets, least, max);
+    fn write_repeat(&mut self, node: &Node, min: u32, max: Option<u32>) -> Option<()> {
+        let char_sets = if self.stores_groups { None } else { single_char_sets(node) };
+        if let (Some(sets), Some(max)) = (&char_sets, max) {
+            return self.write_take(sets, min, max);
         }
-        if let (Some(sets), true) = (&single, least > 1) {
-            self.take(sets, least, least)?;
+        if let (Some(sets), true) = (&char_sets, min > 1) {
+            self.write_take(sets, min, min)?;
         } else {
-            for _ in 0..least {
+            for _ in 0..min {
                 let before = self.steps.len();
-                self.round(node)?;
+                self.write_round(node)?;
                 // A repetition of nothing would never end.
                 if self.steps.len() == before {
                     break;
@@ -117,29 +125,29 @@ impl Writer {
         }
         let Some(max) = max else {
             let split = self.push(Step::Split(0, 0))?;
-            self.round(node)?;
+            self.write_round(node)?;
             self.push(Step::Jump(split))?;
             self.steps[split] = Step::Split(split + 1, self.steps.len());
             return Some(());
         };
         let mut splits = Vec::new();
-        for _ in least..max {
+        for _ in min..max {
             splits.push(self.push(Step::Split(0, 0))?);
-            self.round(node)?;
+            self.write_round(node)?;
         }
         splits.into_iter().for_each(|split| self.steps[split] = Step::Split(split + 1, self.steps.len()));
         Some(())
     }
 
-    /// Writes one round of a repetition. It first clears what the groups inside matched.
-    fn round(&mut self, node: &Node) -> Option<()> {
-        if self.remembers {
+    /// Writes one round of a repetition, which first clears the matches of the groups inside.
+    fn write_round(&mut self, node: &Node) -> Option<()> {
+        if self.stores_groups {
             let groups = RefCell::new(None::<(usize, usize)>);
-            node.has(&|part| {
+            node.any(&|part| {
                 if let Node::Group { capture: Some(capture), .. } = part {
-                    let mut known = groups.borrow_mut();
-                    let (from, to) = known.unwrap_or((capture.index - 1, capture.index));
-                    *known = Some((from.min(capture.index - 1), to.max(capture.index)));
+                    let mut range = groups.borrow_mut();
+                    let (from, to) = range.unwrap_or((capture.index - 1, capture.index));
+                    *range = Some((from.min(capture.index - 1), to.max(capture.index)));
                 }
                 false
             });
@@ -147,20 +155,20 @@ impl Writer {
                 self.push(Step::Forget(from, to))?;
             }
         }
-        self.node(node)
+        self.write_node(node)
     }
 }
 
 /// Returns the sets of a node that consumes exactly one character.
-fn sets(node: &Node) -> Option<Vec<&Set>> {
+fn single_char_sets(node: &Node) -> Option<Vec<&Set>> {
     match node {
         Node::Set(set) => Some(vec![set]),
-        Node::Choice(nodes) => Some(nodes.iter().map(sets).collect::<Option<Vec<_>>>()?.concat()),
+        Node::Choice(nodes) => Some(nodes.iter().map(single_char_sets).collect::<Option<Vec<_>>>()?.concat()),
         Node::Sequence(nodes) => match nodes.as_slice() {
-            [node] => sets(node),
+            [node] => single_char_sets(node),
             _ => None,
         },
-        Node::Group { node, .. } => sets(node),
+        Node::Group { node, .. } => single_char_sets(node),
         Node::At(_) | Node::Repeat { .. } | Node::Look { .. } | Node::Back { .. } => None,
     }
 }

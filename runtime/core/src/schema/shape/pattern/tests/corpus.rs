@@ -8,25 +8,25 @@ use serde_json::Value;
 use toolgen_test_support::needs;
 
 use super::super::syntax::{Anchor, Node, Set, Syntax};
-use super::super::{is_pattern, trial};
+use super::super::{is_pattern, match_pattern};
 
 /// Maximum length of a generated string, unless the pattern needs a longer one.
-const LONGEST: usize = 2_048;
+const MAX_GENERATED: usize = 2_048;
 
 /// All patterns of the corpus, if it is available.
 pub(crate) fn patterns() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    let mut open: Vec<PathBuf> = needs::corpus_folder("").into_iter().collect();
-    while let Some(path) = open.pop() {
+    let mut pending: Vec<PathBuf> = needs::corpus_folder("").into_iter().collect();
+    while let Some(path) = pending.pop() {
         if let Ok(entries) = fs::read_dir(&path) {
-            open.extend(entries.map(|entry| entry.unwrap().path()));
+            pending.extend(entries.map(|entry| entry.unwrap().path()));
             continue;
         }
         let Ok(text) = fs::read_to_string(&path) else { continue };
         match serde_json::from_str(&text) {
             Ok(document) => add(&document, &mut found),
             // YAML, line by line: other kinds of quotes are not needed here.
-            Err(_) => found.extend(text.lines().filter_map(of_line)),
+            Err(_) => found.extend(text.lines().filter_map(pattern_in_line)),
         }
     }
     found.retain(|pattern| is_pattern(pattern));
@@ -45,7 +45,7 @@ fn add(value: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-fn of_line(line: &str) -> Option<String> {
+fn pattern_in_line(line: &str) -> Option<String> {
     let value = line.trim().strip_prefix("pattern:")?.trim();
     match value.as_bytes() {
         [b'\'', .., b'\''] => Some(value[1..value.len() - 1].replace("''", "'")),
@@ -58,77 +58,82 @@ fn of_line(line: &str) -> Option<String> {
 /// Returns a string that a pattern probably matches, as long as it allows.
 fn long_text(pattern: &str) -> String {
     let mut text = String::new();
-    grow(&Syntax::of(pattern).unwrap().root, &mut text);
+    append_match(&Syntax::of(pattern).unwrap().root, &mut text);
     text
 }
 
-fn grow(node: &Node, text: &mut String) {
+fn append_match(node: &Node, text: &mut String) {
     match node {
-        Node::Set(set) => text.extend(member(set)),
-        Node::Sequence(nodes) => nodes.iter().for_each(|node| grow(node, text)),
+        Node::Set(set) => text.extend(pick_char(set)),
+        Node::Sequence(nodes) => nodes.iter().for_each(|node| append_match(node, text)),
         Node::Choice(nodes) => {
-            let grown = nodes.iter().map(|node| {
+            let branches = nodes.iter().map(|node| {
                 let mut branch = text.clone();
-                grow(node, &mut branch);
+                append_match(node, &mut branch);
                 branch
             });
-            *text = grown.max_by_key(String::len).unwrap_or_default();
+            *text = branches.max_by_key(String::len).unwrap_or_default();
         }
-        Node::Repeat { node, least, most: max, .. } => {
+        Node::Repeat { node, min, max, .. } => {
             for round in 0..max.unwrap_or(u32::MAX) {
                 let before = text.len();
-                if round >= *least && text.chars().count() >= LONGEST {
+                if round >= *min && text.chars().count() >= MAX_GENERATED {
                     break;
                 }
-                grow(node, text);
+                append_match(node, text);
                 if text.len() == before {
                     break;
                 }
             }
         }
-        Node::Group { node, .. } => grow(node, text),
+        Node::Group { node, .. } => append_match(node, text),
         Node::At(_) | Node::Look { .. } | Node::Back { .. } => {}
     }
 }
 
 /// Returns a character of a set.
-fn member(set: &Set) -> Option<char> {
-    let usual = ('a'..='z').chain('A'..='Z').chain('0'..='9').chain(" -._/:@+*!".chars()).chain('\0'..='ÿ');
-    let has = |property: &str| {
+fn pick_char(set: &Set) -> Option<char> {
+    let candidates =
+        ('a'..='z').chain('A'..='Z').chain('0'..='9').chain(" -._/:@+*!".chars()).chain('\0'..='ÿ');
+    let has_property = |property: &str| {
         let regex = regress::Regex::with_flags(property, "u").unwrap();
         Box::new(move |char: char| regex.find(&char.to_string()).is_some())
     };
-    let mut usual = usual;
-    usual.find(|char| {
-        set.members.iter().any(|member| member.takes((*char).into(), &|name| has(name)(*char))) != set.negated
+    let mut candidates = candidates;
+    candidates.find(|char| {
+        set.members.iter().any(|member| member.contains((*char).into(), &|name| has_property(name)(*char)))
+            != set.negated
     })
 }
 
 #[test]
 #[ignore = "heavy: corpus"]
 fn patterns_of_the_corpus_accept_their_longest_string() {
-    let (mut sure, mut longest, mut in_vain) = (0, 0, Vec::new());
+    let (mut matching, mut longest, mut unmatched) = (0, 0, Vec::new());
     let patterns = patterns();
     for pattern in &patterns {
         let text = long_text(pattern);
         longest = longest.max(text.len());
-        match trial(pattern, &text).found {
-            Some(true) => sure += 1,
-            Some(false) if takes_before_its_start(&Syntax::of(pattern).unwrap().root) => {
-                in_vain.push(pattern);
+        match match_pattern(pattern, &text).is_match {
+            Some(true) => matching += 1,
+            Some(false) if requires_char_before_start(&Syntax::of(pattern).unwrap().root) => {
+                unmatched.push(pattern);
             }
             // Lookaround may need other characters than the first that match.
-            Some(false) if Syntax::of(pattern).unwrap().has(&|node| matches!(node, Node::Look { .. })) => {}
+            Some(false) if Syntax::of(pattern).unwrap().any(&|node| matches!(node, Node::Look { .. })) => {}
             found => panic!("{pattern} on {} bytes: {found:?}", text.len()),
         }
     }
-    println!("{sure} of {} patterns match, the longest text has {longest} bytes", patterns.len());
-    println!("no text matches {in_vain:?}");
-    assert!(patterns.is_empty() || sure * 100 >= patterns.len() * 99 && longest >= LONGEST, "{sure}");
+    println!("{matching} of {} patterns match, the longest text has {longest} bytes", patterns.len());
+    println!("no text matches {unmatched:?}");
+    assert!(
+        patterns.is_empty() || matching * 100 >= patterns.len() * 99 && longest >= MAX_GENERATED,
+        "{matching}"
+    );
 }
 
 /// Whether a pattern requires a character before the start of the string, so that it never matches: `.^`.
-fn takes_before_its_start(root: &Node) -> bool {
+fn requires_char_before_start(root: &Node) -> bool {
     let Node::Sequence(nodes) = root else { return false };
     let start = nodes.iter().position(|node| matches!(node, Node::At(Anchor::Start)));
     start.is_some_and(|start| nodes[..start].iter().any(|node| matches!(node, Node::Set(_))))

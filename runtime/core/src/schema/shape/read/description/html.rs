@@ -20,7 +20,7 @@ const BLOCKS: [&str; 12] = [
     "table",
 ];
 /// Blocks whose names are shown as labels.
-const REMARKS: [&str; 4] = ["caution", "important", "note", "warning"];
+const ADMONITIONS: [&str; 4] = ["caution", "important", "note", "warning"];
 /// Elements that are replaced by their content.
 const INLINE: [&str; 27] = [
     "abbr",
@@ -52,7 +52,7 @@ const INLINE: [&str; 27] = [
     "var",
 ];
 /// Summaries that only expand the text below them.
-const OPENERS: [&str; 7] =
+const EXPAND_LABELS: [&str; 7] =
     ["click to expand", "details", "expand", "more", "more details", "show details", "show more"];
 /// Elements without an end tag.
 const VOID: [&str; 4] = ["br", "hr", "img", "wbr"];
@@ -67,19 +67,20 @@ const OTHER: [&str; 18] = [
 /// Returns a text with its HTML converted to Markdown.
 pub(super) fn to_markdown(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
-    let closed = lower.split("</").skip(1).map(|rest| {
-        rest.split(|char: char| !char.is_ascii_alphanumeric()).next().unwrap_or_default().to_owned()
+    let closed_names = lower.split("</").skip(1).map(|remaining| {
+        remaining.split(|char: char| !char.is_ascii_alphanumeric()).next().unwrap_or_default().to_owned()
     });
     let last_comment = text.rfind("-->").unwrap_or_default();
-    let mut writer = Writer { text, closed: closed.collect(), lower, last_comment, ..Writer::default() };
+    let mut writer =
+        Writer { text, closed_names: closed_names.collect(), lower, last_comment, ..Writer::default() };
     writer.run();
     let mut out = String::with_capacity(writer.out.len());
-    let mut empty = 0;
+    let mut empty_lines = 0;
     for line in writer.out.trim().lines() {
-        let line = if writer.changed { line.trim_end() } else { line };
-        empty = if line.is_empty() { empty + 1 } else { 0 };
+        let line = if writer.has_html { line.trim_end() } else { line };
+        empty_lines = if line.is_empty() { empty_lines + 1 } else { 0 };
         // Removed elements leave empty lines.
-        if writer.changed && empty > 1 {
+        if writer.has_html && empty_lines > 1 {
             continue;
         }
         if !out.is_empty() {
@@ -96,7 +97,7 @@ struct Writer<'t> {
     /// The text in lower case, with the same length.
     lower: String,
     /// The names of all elements that have an end tag somewhere.
-    closed: BTreeSet<String>,
+    closed_names: BTreeSet<String>,
     /// The position of the last end of a comment.
     last_comment: usize,
     out: String,
@@ -104,76 +105,79 @@ struct Writer<'t> {
     lists: Vec<Option<usize>>,
     /// The target of an open link, and the position at which its text starts.
     link: Option<(String, usize)>,
-    /// Whether a list or a table was just opened, so that its first line follows.
-    fresh: bool,
+    /// Whether a list or a table has just started, so that its first line follows.
+    is_first_line: bool,
     /// The position at which an item, a cell or a remark starts.
     item_start: usize,
     /// The position at which the row of a table starts.
-    row: usize,
+    row_start: usize,
     /// Whether the current element collapses line ends to spaces.
-    flowing: bool,
+    collapses_whitespace: bool,
     /// Whether the position is inside `pre`.
-    verbatim: bool,
+    in_pre: bool,
     /// Whether an element was found.
-    changed: bool,
+    has_html: bool,
 }
 
 impl<'t> Writer<'t> {
     fn run(&mut self) {
-        let mut at = 0;
-        while let Some(rest) = self.text.get(at..).filter(|rest| !rest.is_empty()) {
-            at += match rest.as_bytes().first() {
-                Some(b'`') if !self.verbatim => self.code(rest),
-                Some(b'<') => self.angle(rest, at),
-                Some(b'&') => self.skip_tag(rest),
-                Some(b'\n' | b' ' | b'\t') if self.flowing && !self.verbatim => self.space(rest),
-                _ => self.copy(rest),
+        let mut position = 0;
+        while let Some(remaining) = self.text.get(position..).filter(|remaining| !remaining.is_empty()) {
+            position += match remaining.as_bytes().first() {
+                Some(b'`') if !self.in_pre => self.copy_code(remaining),
+                Some(b'<') => self.read_tag(remaining, position),
+                Some(b'&') => self.write_entity(remaining),
+                Some(b'\n' | b' ' | b'\t') if self.collapses_whitespace && !self.in_pre => {
+                    self.write_space(remaining)
+                }
+                _ => self.copy_text(remaining),
             };
         }
         self.end_link();
     }
 
     /// Copies text up to the next character that may be special.
-    fn copy(&mut self, rest: &str) -> usize {
-        let first = rest.chars().next().map_or(1, char::len_utf8);
-        let length =
-            rest[first..].find(['`', '<', '&', '\n', ' ', '\t']).map_or(rest.len(), |found| found + first);
-        self.out.push_str(&rest[..length]);
+    fn copy_text(&mut self, remaining: &str) -> usize {
+        let first = remaining.chars().next().map_or(1, char::len_utf8);
+        let length = remaining[first..]
+            .find(['`', '<', '&', '\n', ' ', '\t'])
+            .map_or(remaining.len(), |offset| offset + first);
+        self.out.push_str(&remaining[..length]);
         length
     }
 
     /// Copies Markdown code, which ends with as many backticks as it starts with.
-    fn code(&mut self, rest: &str) -> usize {
-        let ticks = rest.bytes().take_while(|byte| *byte == b'`').count();
+    fn copy_code(&mut self, remaining: &str) -> usize {
+        let ticks = remaining.bytes().take_while(|byte| *byte == b'`').count();
         let mut end = ticks;
-        while let Some(found) = rest.get(end..).and_then(|rest| rest.find('`')) {
-            let start = end + found;
-            let run = rest[start..].bytes().take_while(|byte| *byte == b'`').count();
+        while let Some(offset) = remaining.get(end..).and_then(|remaining| remaining.find('`')) {
+            let start = end + offset;
+            let run = remaining[start..].bytes().take_while(|byte| *byte == b'`').count();
             end = start + run;
             if run == ticks {
-                self.out.push_str(&rest[..end]);
+                self.out.push_str(&remaining[..end]);
                 return end;
             }
         }
-        self.out.push_str(&rest[..ticks]);
+        self.out.push_str(&remaining[..ticks]);
         ticks
     }
 
-    fn skip_tag(&mut self, rest: &str) -> usize {
-        let Some((named, length)) = character(rest) else { return self.copy(rest) };
+    fn write_entity(&mut self, remaining: &str) -> usize {
+        let Some((char, length)) = character(remaining) else { return self.copy_text(remaining) };
         // A reference may name an invisible character.
-        self.out.push_str(&super::visible(named.encode_utf8(&mut [0; 4])));
+        self.out.push_str(&super::visible(char.encode_utf8(&mut [0; 4])));
         length
     }
 
     /// Writes one space for whitespace, but keeps empty lines, and lines that start with Markdown syntax.
-    fn space(&mut self, rest: &str) -> usize {
-        let next = rest.trim_start_matches(['\n', ' ', '\t']);
-        let space = &rest[..rest.len() - next.len()];
-        let marked = next.starts_with(['-', '*', '|', '#', '>']) || next.starts_with("```");
+    fn write_space(&mut self, remaining: &str) -> usize {
+        let next = remaining.trim_start_matches(['\n', ' ', '\t']);
+        let space = &remaining[..remaining.len() - next.len()];
+        let starts_markdown = next.starts_with(['-', '*', '|', '#', '>']) || next.starts_with("```");
         if space.matches('\n').count() > 1 {
             self.out.push_str("\n\n");
-        } else if space.contains('\n') && marked {
+        } else if space.contains('\n') && starts_markdown {
             self.out.push_str(space);
         } else if !self.out.ends_with(['\n', ' ']) && !self.out.is_empty() {
             self.out.push(' ');
@@ -181,22 +185,24 @@ impl<'t> Writer<'t> {
         space.len()
     }
 
-    fn angle(&mut self, rest: &str, at: usize) -> usize {
-        if let Some(comment) = rest.strip_prefix("<!--")
-            && at < self.last_comment
+    fn read_tag(&mut self, remaining: &str, position: usize) -> usize {
+        if let Some(comment) = remaining.strip_prefix("<!--")
+            && position < self.last_comment
             && let Some(end) = comment.find("-->")
         {
-            self.changed = true;
+            self.has_html = true;
             return end + "<!---->".len();
         }
-        let Some(tag) = tag(rest).filter(|tag| self.is_element(tag)) else { return self.copy(rest) };
-        self.changed = true;
-        if matches!(tag.name.as_str(), "script" | "style") && !tag.closing {
+        let Some(tag) = parse_tag(remaining).filter(|tag| self.is_element(tag)) else {
+            return self.copy_text(remaining);
+        };
+        self.has_html = true;
+        if matches!(tag.name.as_str(), "script" | "style") && !tag.is_closing {
             let close = format!("</{}", tag.name);
-            let end = self.lower.get(at..).and_then(|rest| rest.find(&close));
-            return end.unwrap_or(rest.len());
+            let end = self.lower.get(position..).and_then(|remaining| remaining.find(&close));
+            return end.unwrap_or(remaining.len());
         }
-        self.element(&tag);
+        self.write_element(&tag);
         tag.length
     }
 
@@ -207,102 +213,103 @@ impl<'t> Writer<'t> {
         if VOID.contains(&name) || OPEN_ENDED.contains(&name) {
             return true;
         }
-        let known = [&BLOCKS[..], &REMARKS, &INLINE, &OTHER].iter().any(|names| names.contains(&name));
-        known && self.closed.contains(name)
+        let is_known = [&BLOCKS[..], &ADMONITIONS, &INLINE, &OTHER].iter().any(|names| names.contains(&name));
+        is_known && self.closed_names.contains(name)
     }
 
-    fn element(&mut self, tag: &Tag<'_>) {
-        let closing = tag.closing;
+    fn write_element(&mut self, tag: &Tag<'_>) {
+        let is_closing = tag.is_closing;
         match tag.name.as_str() {
             "br" if self.in_row() => self.out.push(' '),
             "br" => {
                 self.out.truncate(self.out.trim_end_matches(' ').len());
                 self.out.push('\n');
             }
-            "hr" => self.paragraph(),
+            "hr" => self.start_paragraph(),
             "img" => {
-                let alternative = attribute(tag.attributes, "alt").unwrap_or_default();
+                let alternative = attribute_value(tag.attributes, "alt").unwrap_or_default();
                 self.out.push_str(alternative);
             }
-            "a" if closing => self.end_link(),
+            "a" if is_closing => self.end_link(),
             "a" => {
                 self.end_link();
-                let target = attribute(tag.attributes, "href").unwrap_or_default();
+                let target = attribute_value(tag.attributes, "href").unwrap_or_default();
                 if target.starts_with("http://") || target.starts_with("https://") {
                     self.link = Some((target.replace("&amp;", "&"), self.out.len()));
                 }
             }
-            "code" | "kbd" | "tt" | "samp" if !self.verbatim => self.out.push('`'),
-            "pre" => self.preformatted(closing),
-            "sup" if !closing => self.out.push('^'),
-            "ul" | "ol" => self.list(tag),
-            "li" if !closing => self.item(),
-            "tr" | "dt" | "dd" if !closing => {
-                self.line();
-                self.row = self.out.len();
-                self.flowing = true;
+            "code" | "kbd" | "tt" | "samp" if !self.in_pre => self.out.push('`'),
+            "pre" => self.write_pre(is_closing),
+            "sup" if !is_closing => self.out.push('^'),
+            "ul" | "ol" => self.write_list(tag),
+            "li" if !is_closing => self.start_item(),
+            "tr" | "dt" | "dd" if !is_closing => {
+                self.start_line();
+                self.row_start = self.out.len();
+                self.collapses_whitespace = true;
             }
-            "td" | "th" if !closing => self.cell(),
+            "td" | "th" if !is_closing => self.start_cell(),
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "summary" => {
                 let text = self.out.get(self.item_start..).unwrap_or_default().trim().to_ascii_lowercase();
-                if tag.name == "summary" && closing && OPENERS.contains(&text.as_str()) {
+                if tag.name == "summary" && is_closing && EXPAND_LABELS.contains(&text.as_str()) {
                     self.out.truncate(self.item_start);
                 }
-                self.paragraph();
+                self.start_paragraph();
                 self.item_start = self.out.len();
-                self.flowing = !closing;
+                self.collapses_whitespace = !is_closing;
             }
-            name if REMARKS.contains(&name) => {
-                self.paragraph();
-                if !closing {
-                    let (first, rest) = name.split_at(1);
-                    self.out.push_str(&format!("{}{rest}: ", first.to_ascii_uppercase()));
+            name if ADMONITIONS.contains(&name) => {
+                self.start_paragraph();
+                if !is_closing {
+                    let (first, remaining) = name.split_at(1);
+                    self.out.push_str(&format!("{}{remaining}: ", first.to_ascii_uppercase()));
                     self.item_start = self.out.len();
-                    self.flowing = true;
+                    self.collapses_whitespace = true;
                 }
             }
-            name if BLOCKS.contains(&name) => self.block(name, closing),
+            name if BLOCKS.contains(&name) => self.write_block(name, is_closing),
             _ => {}
         }
     }
 
-    fn block(&mut self, name: &str, closing: bool) {
+    fn write_block(&mut self, name: &str, is_closing: bool) {
         // A paragraph in an item, a cell or a remark starts with its parent.
-        if closing || self.out.len() != self.item_start {
-            self.paragraph();
+        if is_closing || self.out.len() != self.item_start {
+            self.start_paragraph();
         }
         if matches!(name, "table" | "dl") {
-            self.fresh = !closing;
-            self.row = self.out.len();
+            self.is_first_line = !is_closing;
+            self.row_start = self.out.len();
         }
-        self.flowing = !self.lists.is_empty() || (!closing && matches!(name, "p" | "table" | "dl"));
+        self.collapses_whitespace =
+            !self.lists.is_empty() || (!is_closing && matches!(name, "p" | "table" | "dl"));
     }
 
-    fn cell(&mut self) {
+    fn start_cell(&mut self) {
         let end = self.out.trim_end().len();
-        if end > self.row {
+        if end > self.row_start {
             self.out.truncate(end);
             self.out.push_str(" | ");
         }
         self.item_start = self.out.len();
-        self.flowing = true;
+        self.collapses_whitespace = true;
     }
 
-    fn list(&mut self, tag: &Tag<'_>) {
-        if tag.closing {
+    fn write_list(&mut self, tag: &Tag<'_>) {
+        if tag.is_closing {
             self.lists.pop();
         } else {
             self.lists.push((tag.name == "ol").then_some(0));
         }
-        if self.lists.len() == usize::from(!tag.closing) {
-            self.paragraph();
-            self.fresh = !tag.closing;
+        if self.lists.len() == usize::from(!tag.is_closing) {
+            self.start_paragraph();
+            self.is_first_line = !tag.is_closing;
         }
-        self.flowing = !self.lists.is_empty();
+        self.collapses_whitespace = !self.lists.is_empty();
     }
 
-    fn item(&mut self) {
-        self.line();
+    fn start_item(&mut self) {
+        self.start_line();
         let depth = self.lists.len().saturating_sub(1);
         self.out.push_str(&"  ".repeat(depth));
         match self.lists.last_mut() {
@@ -313,19 +320,19 @@ impl<'t> Writer<'t> {
             _ => self.out.push_str("- "),
         }
         self.item_start = self.out.len();
-        self.flowing = true;
+        self.collapses_whitespace = true;
     }
 
-    fn preformatted(&mut self, closing: bool) {
-        if closing == self.verbatim {
-            if closing && !self.out.ends_with('\n') {
+    fn write_pre(&mut self, is_closing: bool) {
+        if is_closing == self.in_pre {
+            if is_closing && !self.out.ends_with('\n') {
                 self.out.push('\n');
-            } else if !closing {
-                self.paragraph();
+            } else if !is_closing {
+                self.start_paragraph();
             }
-            self.out.push_str(if closing { "```\n\n" } else { "```\n" });
+            self.out.push_str(if is_closing { "```\n\n" } else { "```\n" });
         }
-        self.verbatim = !closing;
+        self.in_pre = !is_closing;
     }
 
     /// Ends a link: `[text](target)`, or only the target if the text adds nothing.
@@ -346,14 +353,14 @@ impl<'t> Writer<'t> {
     /// Whether the position is in a row of a Markdown table, which cannot contain a line end.
     fn in_row(&self) -> bool {
         let out = self.out.as_bytes();
-        let near = &out[out.len().saturating_sub(MAX_TAG)..];
-        let line = near.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+        let tail = &out[out.len().saturating_sub(MAX_TAG)..];
+        let line = tail.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
         line.trim_ascii_start().first() == Some(&b'|')
     }
 
     /// Starts a line of a list or a table.
-    fn line(&mut self) {
-        if !std::mem::take(&mut self.fresh) {
+    fn start_line(&mut self) {
+        if !std::mem::take(&mut self.is_first_line) {
             self.out.truncate(self.out.trim_end().len());
             if !self.out.is_empty() {
                 self.out.push('\n');
@@ -361,7 +368,7 @@ impl<'t> Writer<'t> {
         }
     }
 
-    fn paragraph(&mut self) {
+    fn start_paragraph(&mut self) {
         self.out.truncate(self.out.trim_end().len());
         if !self.out.is_empty() {
             self.out.push_str("\n\n");
@@ -377,7 +384,7 @@ pub(super) struct Tag<'t> {
     /// Its name, in lower case.
     pub(super) name: String,
     /// Whether it ends an element.
-    pub(super) closing: bool,
+    pub(super) is_closing: bool,
     /// Its source between the name and `>`.
     pub(super) attributes: &'t str,
     /// Its length in bytes.
@@ -385,9 +392,9 @@ pub(super) struct Tag<'t> {
 }
 
 /// Parses the tag at the start of a text.
-pub(super) fn tag(rest: &str) -> Option<Tag<'_>> {
-    let closing = rest.starts_with("</");
-    let inner = &rest[1 + usize::from(closing)..];
+pub(super) fn parse_tag(remaining: &str) -> Option<Tag<'_>> {
+    let is_closing = remaining.starts_with("</");
+    let inner = &remaining[1 + usize::from(is_closing)..];
     let length = inner.bytes().take_while(u8::is_ascii_alphanumeric).count();
     let name =
         inner.get(..length).filter(|name| name.starts_with(|char: char| char.is_ascii_alphabetic()))?;
@@ -396,11 +403,11 @@ pub(super) fn tag(rest: &str) -> Option<Tag<'_>> {
         match (quote, byte) {
             (None, b'>') => {
                 let attributes = inner.get(length..index)?;
-                let ends = attributes.is_empty() || attributes.starts_with([' ', '\n', '\t', '/']);
-                let length = index + 2 + usize::from(closing);
-                return ends.then(|| Tag {
+                let is_complete = attributes.is_empty() || attributes.starts_with([' ', '\n', '\t', '/']);
+                let length = index + 2 + usize::from(is_closing);
+                return is_complete.then(|| Tag {
                     name: name.to_ascii_lowercase(),
-                    closing,
+                    is_closing,
                     attributes: attributes.trim(),
                     length,
                 });
@@ -415,9 +422,9 @@ pub(super) fn tag(rest: &str) -> Option<Tag<'_>> {
 }
 
 /// Returns the value of an attribute.
-pub(super) fn attribute<'t>(attributes: &'t str, name: &str) -> Option<&'t str> {
-    let at = attributes.to_ascii_lowercase().find(&format!("{name}="))?;
-    let value = attributes.get(at + name.len() + 1..)?;
+pub(super) fn attribute_value<'t>(attributes: &'t str, name: &str) -> Option<&'t str> {
+    let position = attributes.to_ascii_lowercase().find(&format!("{name}="))?;
+    let value = attributes.get(position + name.len() + 1..)?;
     match value.chars().next()? {
         quote @ ('"' | '\'') => value.get(1..)?.split(quote).next(),
         _ => value.split([' ', '\n', '\t']).next(),

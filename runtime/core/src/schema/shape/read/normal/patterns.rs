@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::regex_translation::{Foreign, is_misread, rewrite};
+use super::regex_translation::{Translation, is_foreign, translate};
 use super::{Object, Reader};
 use crate::base::truncate::cut;
 use crate::schema::shape::read::{ReadProblemKind, Source};
@@ -14,88 +14,88 @@ const MAX_PATTERN_SHOWN: usize = 200;
 impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Reads `pattern`. A pattern of another dialect is translated. If it cannot be translated, it is not enforced,
     /// but a model may read it.
-    pub(super) fn pattern(&mut self, value: &Value) -> Option<Value> {
-        let text = self.text("pattern", value)?;
+    pub(super) fn read_pattern(&mut self, value: &Value) -> Option<Value> {
+        let text = self.read_text("pattern", value)?;
         let pattern = text.as_str().unwrap_or_default();
-        match self.dialect(pattern) {
-            Dialect::Ours => {
-                self.untried(pattern);
+        match self.detect_dialect(pattern) {
+            Dialect::Ecma262 => {
+                self.report_unchecked(pattern);
                 Some(text)
             }
-            Dialect::Rewritten(pattern) => Some(Value::String(pattern)),
-            Dialect::Other => {
+            Dialect::Translated(pattern) => Some(Value::String(pattern)),
+            Dialect::Untranslatable => {
                 let pattern = cut(pattern, MAX_PATTERN_SHOWN);
                 let message =
                     format!("`{pattern}` is of another dialect than ECMA-262; it is shown, but not checked");
-                self.problem(ReadProblemKind::PatternDialect, message);
+                self.report(ReadProblemKind::PatternDialect, message);
                 Some(text)
             }
             Dialect::Unknown => {
-                self.no_pattern(pattern);
+                self.report_invalid_pattern(pattern);
                 None
             }
         }
     }
 
-    pub(super) fn patterns(&mut self, value: &'a Value) -> Option<Value> {
-        let mut read = Object::new();
-        for (pattern, schema) in self.map("patternProperties", value)? {
+    pub(super) fn read_patterns(&mut self, value: &'a Value) -> Option<Value> {
+        let mut schemas = Object::new();
+        for (pattern, schema) in self.expect_object("patternProperties", value)? {
             let member = self.at(pattern, |reader| {
-                let pattern = match reader.dialect(pattern) {
-                    Dialect::Ours => pattern.clone(),
-                    Dialect::Rewritten(pattern) => pattern,
-                    Dialect::Other | Dialect::Unknown => {
-                        reader.no_pattern(pattern);
+                let pattern = match reader.detect_dialect(pattern) {
+                    Dialect::Ecma262 => pattern.clone(),
+                    Dialect::Translated(pattern) => pattern,
+                    Dialect::Untranslatable | Dialect::Unknown => {
+                        reader.report_invalid_pattern(pattern);
                         return None;
                     }
                 };
-                Some((pattern, reader.schema(schema)))
+                Some((pattern, reader.read_schema(schema)))
             });
-            read.extend(member);
+            schemas.extend(member);
         }
-        Some(Value::Object(read))
+        Some(Value::Object(schemas))
     }
 
     /// Reports that a pattern is not matched.
-    fn untried(&mut self, pattern: &str) {
-        if pattern::is_untried(pattern) {
+    fn report_unchecked(&mut self, pattern: &str) {
+        if pattern::is_unchecked(pattern) {
             let pattern = cut(pattern, MAX_PATTERN_SHOWN);
             let message = format!("`{pattern}` repeats too much to be tried; it is shown, but not checked");
-            self.problem(ReadProblemKind::PatternUntried, message);
+            self.report(ReadProblemKind::PatternUntried, message);
         }
     }
 
-    fn dialect(&self, pattern: &str) -> Dialect {
-        if !self.rules.is_openapi() || (is_pattern(pattern) && !is_misread(pattern)) {
-            return Dialect::Ours;
+    fn detect_dialect(&self, pattern: &str) -> Dialect {
+        if !self.rules.is_openapi() || (is_pattern(pattern) && !is_foreign(pattern)) {
+            return Dialect::Ecma262;
         }
-        let Foreign { pattern, flagged } = rewrite(pattern);
+        let Translation { pattern, has_unsupported_flags } = translate(pattern);
         match is_pattern(&pattern) {
-            true if flagged => Dialect::Other,
-            true => Dialect::Rewritten(pattern),
+            true if has_unsupported_flags => Dialect::Untranslatable,
+            true => Dialect::Translated(pattern),
             false => Dialect::Unknown,
         }
     }
 
-    fn no_pattern(&mut self, pattern: &str) {
+    fn report_invalid_pattern(&mut self, pattern: &str) {
         let what = if pattern::has_too_many_branches(pattern) {
             "has too many alternatives to be checked"
         } else {
             "is not a regular expression"
         };
         let message = format!("`{}` {what}; it is left out", cut(pattern, MAX_PATTERN_SHOWN));
-        self.problem(ReadProblemKind::Pattern, message);
+        self.report(ReadProblemKind::Pattern, message);
     }
 }
 
 /// The dialect of a pattern.
 enum Dialect {
     /// ECMA-262.
-    Ours,
+    Ecma262,
     /// Another dialect, translated to ECMA-262.
-    Rewritten(String),
+    Translated(String),
     /// Another dialect, without an equivalent in ECMA-262.
-    Other,
+    Untranslatable,
     /// No known dialect.
     Unknown,
 }

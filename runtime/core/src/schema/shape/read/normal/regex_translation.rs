@@ -2,8 +2,8 @@
 //!
 //! Documents contain patterns for the engine of their service. Features that Perl, Python, Java, .NET, PHP and Ruby
 //! share and ECMA-262 lacks are translated: flags at the start, delimiters, `\A`, `\z`, `\h`, `\Q…\E`, POSIX classes,
-//! named groups of Python, comments. Atomic groups and possessive quantifiers become ordinary ones, which match
-//! slightly more.
+//! named groups of Python, comments. Atomic groups and possessive quantifiers become ordinary groups and quantifiers,
+//! which match slightly more.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -25,82 +25,85 @@ const CLASSES: [(&str, &str); 12] = [
 ];
 
 /// A translated pattern.
-pub(super) struct Foreign {
+pub(super) struct Translation {
     /// The pattern in ECMA-262, without the flags.
     pub(super) pattern: String,
     /// Whether flags change its meaning in a way that ECMA-262 cannot express.
-    pub(super) flagged: bool,
+    pub(super) has_unsupported_flags: bool,
 }
 
 /// Whether a pattern is valid in ECMA-262 but has another meaning there: `/^a$/`, which matches no string,
 /// `[[:alpha:]]`, and `\Aa\z`, where these are letters.
-pub(super) fn is_misread(pattern: &str) -> bool {
-    delimited(pattern).is_some()
+pub(super) fn is_foreign(pattern: &str) -> bool {
+    split_delimited(pattern).is_some()
         || has_foreign_escape(pattern)
         || pattern.contains("[:") && CLASSES.iter().any(|(name, _)| pattern.contains(&format!("[:{name}:]")))
 }
 
 /// Translates a pattern.
-pub(super) fn rewrite(pattern: &str) -> Foreign {
-    let (pattern, outer) = delimited(pattern).unwrap_or((pattern, ""));
-    let inner = pattern.strip_prefix("(?").and_then(|rest| rest.split_once(')'));
-    let inner =
-        inner.filter(|(flags, _)| flags.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-'));
-    let (flags, pattern) = inner.unwrap_or(("", pattern));
-    let has = |flag| outer.contains(flag) || flags.contains(flag);
+pub(super) fn translate(pattern: &str) -> Translation {
+    let (pattern, delimiter_flags) = split_delimited(pattern).unwrap_or((pattern, ""));
+    let leading_flags = pattern.strip_prefix("(?").and_then(|remaining| remaining.split_once(')'));
+    let leading_flags = leading_flags
+        .filter(|(flags, _)| flags.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-'));
+    let (flags, pattern) = leading_flags.unwrap_or(("", pattern));
+    let has_flag = |flag| delimiter_flags.contains(flag) || flags.contains(flag);
     // `u` and `U` concern characters outside ASCII, and `g` and `y` concern where a search starts.
-    let known = |flag: char| "isuUgy".contains(flag);
+    let is_supported = |flag: char| "isuUgy".contains(flag);
     let writer = Writer {
-        rest: pattern.chars().peekable(),
+        remaining: pattern.chars().peekable(),
         out: String::new(),
-        any_case: has('i'),
-        any_line: has('s'),
+        ignores_case: has_flag('i'),
+        dot_matches_all: has_flag('s'),
     };
-    Foreign { pattern: writer.write(), flagged: !outer.chars().chain(flags.chars()).all(known) }
+    Translation {
+        pattern: writer.write(),
+        has_unsupported_flags: !delimiter_flags.chars().chain(flags.chars()).all(is_supported),
+    }
 }
 
 /// Whether an escaped letter has a meaning only in other dialects.
 fn has_foreign_escape(pattern: &str) -> bool {
     let (mut escaped, mut in_class) = (false, false);
     pattern.bytes().any(|byte| {
-        let is_foreign = escaped && !in_class && matches!(byte, b'A' | b'Z' | b'z' | b'h' | b'Q');
+        let is_foreign_escape = escaped && !in_class && matches!(byte, b'A' | b'Z' | b'z' | b'h' | b'Q');
         match byte {
             b'[' | b']' if !escaped => in_class = byte == b'[',
             _ => {}
         }
         escaped = byte == b'\\' && !escaped;
-        is_foreign
+        is_foreign_escape
     })
 }
 
 /// Splits `/…/flags`, if `/` cannot be part of the pattern: nothing can precede `^` or follow `$`.
-fn delimited(pattern: &str) -> Option<(&str, &str)> {
+fn split_delimited(pattern: &str) -> Option<(&str, &str)> {
     let (inner, flags) = pattern.strip_prefix('/')?.rsplit_once('/')?;
-    let anchored = inner.starts_with('^') || inner.ends_with('$') && !inner.ends_with("\\$");
-    (anchored && flags.bytes().all(|flag| b"gimsuy".contains(&flag))).then_some((inner, flags))
+    let is_anchored = inner.starts_with('^') || inner.ends_with('$') && !inner.ends_with("\\$");
+    (is_anchored && flags.bytes().all(|flag| b"gimsuy".contains(&flag))).then_some((inner, flags))
 }
 
 struct Writer<'p> {
-    rest: Peekable<Chars<'p>>,
+    remaining: Peekable<Chars<'p>>,
     out: String,
-    any_case: bool,
-    any_line: bool,
+    ignores_case: bool,
+    dot_matches_all: bool,
 }
 
 impl Writer<'_> {
     fn write(mut self) -> String {
-        while let Some(char) = self.rest.next() {
+        while let Some(char) = self.remaining.next() {
             match char {
-                '\\' => self.escape(false),
-                '[' => self.class(),
-                '(' => self.group(),
-                '.' if self.any_line => self.out.push_str(r"[\s\S]"),
+                '\\' => self.write_escape(false),
+                '[' => self.write_class(),
+                '(' => self.write_group(),
+                '.' if self.dot_matches_all => self.out.push_str(r"[\s\S]"),
                 '*' | '+' | '?' | '}' => {
                     self.out.push(char);
                     // A possessive quantifier.
-                    self.rest.next_if_eq(&'+');
+                    self.remaining.next_if_eq(&'+');
                 }
-                letter => match other_case(letter).filter(|_| self.any_case) {
+                letter => match other_case(letter).filter(|_| self.ignores_case) {
                     Some(other) => self.out.extend(['[', letter, other, ']']),
                     None => self.out.push(letter),
                 },
@@ -109,41 +112,41 @@ impl Writer<'_> {
         self.out
     }
 
-    fn escape(&mut self, in_class: bool) {
-        let Some(char) = self.rest.next() else { return self.out.push('\\') };
+    fn write_escape(&mut self, in_class: bool) {
+        let Some(char) = self.remaining.next() else { return self.out.push('\\') };
         match char {
             'A' if !in_class => self.out.push('^'),
             'z' | 'Z' if !in_class => self.out.push('$'),
             'h' => self.out.push_str(if in_class { r" \t" } else { r"[ \t]" }),
             'e' => self.out.push_str(r"\x1B"),
             'a' => self.out.push_str(r"\x07"),
-            'Q' => self.literal(),
+            'Q' => self.write_literal(),
             'x' | 'u' | 'p' | 'P' | 'k' => {
                 self.out.extend(['\\', char]);
-                self.name(char);
+                self.copy_escape_argument(char);
             }
             other => self.out.extend(['\\', other]),
         }
     }
 
     /// Copies the rest of an escape: digits, or a name in brackets.
-    fn name(&mut self, escape: char) {
-        let close = match self.rest.peek() {
+    fn copy_escape_argument(&mut self, escape: char) {
+        let close = match self.remaining.peek() {
             Some('{') => '}',
             Some('<') => '>',
             _ => {
                 let digits = if escape == 'u' { 4 } else { 2 };
                 for _ in 0..digits {
-                    self.out.extend(self.rest.next_if(char::is_ascii_hexdigit));
+                    self.out.extend(self.remaining.next_if(char::is_ascii_hexdigit));
                 }
                 return;
             }
         };
-        self.through(close);
+        self.copy_through(close);
     }
 
-    fn through(&mut self, close: char) {
-        for char in self.rest.by_ref() {
+    fn copy_through(&mut self, close: char) {
+        for char in self.remaining.by_ref() {
             self.out.push(char);
             if char == close {
                 break;
@@ -152,9 +155,9 @@ impl Writer<'_> {
     }
 
     /// Writes the text between `\Q` and `\E`.
-    fn literal(&mut self) {
-        while let Some(char) = self.rest.next() {
-            if char == '\\' && self.rest.next_if_eq(&'E').is_some() {
+    fn write_literal(&mut self) {
+        while let Some(char) = self.remaining.next() {
+            if char == '\\' && self.remaining.next_if_eq(&'E').is_some() {
                 break;
             }
             if r"\^$.*+?()[]{}|/".contains(char) {
@@ -164,55 +167,55 @@ impl Writer<'_> {
         }
     }
 
-    fn group(&mut self) {
+    fn write_group(&mut self) {
         self.out.push('(');
-        if self.rest.next_if_eq(&'?').is_none() {
+        if self.remaining.next_if_eq(&'?').is_none() {
             return;
         }
-        match self.rest.peek() {
+        match self.remaining.peek() {
             Some('>') => {
-                self.rest.next();
+                self.remaining.next();
                 self.out.push_str("?:");
             }
             Some('#') => {
                 self.out.pop();
-                self.rest.by_ref().find(|char| *char == ')');
+                self.remaining.by_ref().find(|char| *char == ')');
             }
             Some('P' | '<') => {
-                self.rest.next_if_eq(&'P');
+                self.remaining.next_if_eq(&'P');
                 self.out.push('?');
-                self.out.extend(self.rest.next_if_eq(&'<'));
+                self.out.extend(self.remaining.next_if_eq(&'<'));
                 // A name, not a lookbehind.
-                if self.out.ends_with('<') && !matches!(self.rest.peek(), Some('=' | '!')) {
-                    self.through('>');
+                if self.out.ends_with('<') && !matches!(self.remaining.peek(), Some('=' | '!')) {
+                    self.copy_through('>');
                 }
             }
             _ => self.out.push('?'),
         }
     }
 
-    fn class(&mut self) {
+    fn write_class(&mut self) {
         self.out.push('[');
-        self.out.extend(self.rest.next_if_eq(&'^'));
+        self.out.extend(self.remaining.next_if_eq(&'^'));
         // In other dialects, a bracket at the start is a member.
-        if self.rest.next_if_eq(&']').is_some() {
+        if self.remaining.next_if_eq(&']').is_some() {
             self.out.push_str(r"\]");
         }
         let mut members: Vec<char> = Vec::new();
-        while let Some(char) = self.rest.next() {
+        while let Some(char) = self.remaining.next() {
             match char {
                 ']' => return self.out.push(']'),
                 '\\' => {
                     members.clear();
-                    self.escape(true);
+                    self.write_escape(true);
                 }
-                '[' if self.rest.peek() == Some(&':') => self.posix(),
+                '[' if self.remaining.peek() == Some(&':') => self.write_posix_class(),
                 '[' => self.out.push_str(r"\["),
                 member => {
                     self.out.push(member);
                     members.push(member);
-                    if self.any_case {
-                        self.other_members(&mut members);
+                    if self.ignores_case {
+                        self.write_other_case(&mut members);
                     }
                 }
             }
@@ -221,8 +224,8 @@ impl Writer<'_> {
     }
 
     /// Adds the other case of a class's last member, or of the range that it ends.
-    fn other_members(&mut self, members: &mut Vec<char>) {
-        let next_is_dash = self.rest.peek() == Some(&'-');
+    fn write_other_case(&mut self, members: &mut Vec<char>) {
+        let next_is_dash = self.remaining.peek() == Some(&'-');
         match members.as_slice() {
             [.., from, '-', to] => {
                 let other = other_case(*from).zip(other_case(*to));
@@ -239,13 +242,14 @@ impl Writer<'_> {
     }
 
     /// Writes a POSIX class inside a class, after `[`.
-    fn posix(&mut self) {
-        let ahead: String = self.rest.clone().skip(1).take_while(|char| char.is_ascii_lowercase()).collect();
-        let class = CLASSES.iter().find(|(name, _)| *name == ahead);
-        let closes = self.rest.clone().skip(1 + ahead.len()).take(2).eq([':', ']']);
-        match class.filter(|_| closes) {
+    fn write_posix_class(&mut self) {
+        let class_name: String =
+            self.remaining.clone().skip(1).take_while(|char| char.is_ascii_lowercase()).collect();
+        let class = CLASSES.iter().find(|(name, _)| *name == class_name);
+        let is_closed = self.remaining.clone().skip(1 + class_name.len()).take(2).eq([':', ']']);
+        match class.filter(|_| is_closed) {
             Some((name, members)) => {
-                self.rest.nth(name.len() + 2);
+                self.remaining.nth(name.len() + 2);
                 self.out.push_str(members);
             }
             None => self.out.push_str(r"\["),
@@ -285,23 +289,23 @@ mod tests {
             ("a(?#says so)b", "ab"),
             (r"^\h+$", r"^[ \t]+$"),
         ] {
-            assert_eq!(rewrite(foreign).pattern, expected, "{foreign}");
+            assert_eq!(translate(foreign).pattern, expected, "{foreign}");
         }
     }
 
     #[test]
     fn patterns_misread_by_ecma_262_are_detected() {
         for pattern in ["/^abc$/", "/abc$/i", "^[[:alpha:]]+$", r"\A[a-z]+\z", r"\\\Ab", r"^\h$"] {
-            assert!(is_misread(pattern), "{pattern}");
+            assert!(is_foreign(pattern), "{pattern}");
         }
         for pattern in ["/abc/", "^/abc/$", "/", "//", "[:alpha:", "/v1/[a-z]+/cost\\$/", r"\\A", r"[\A]"] {
-            assert!(!is_misread(pattern), "{pattern}");
+            assert!(!is_foreign(pattern), "{pattern}");
         }
     }
 
     #[test]
     fn rewritten_patterns_keep_their_meaning() {
-        for (foreign, text, fits) in [
+        for (foreign, text, expected) in [
             ("(?i)^(all|none)$", "ALL", true),
             ("(?i)^(all|none)$", "some", false),
             ("(?i)^[^a-c]$", "B", false),
@@ -310,10 +314,10 @@ mod tests {
             ("^[[:punct:]]+$", "a", false),
             (r"\A[[:upper:]\d]+\Z", "A1", true),
         ] {
-            let Foreign { pattern, flagged } = rewrite(foreign);
-            assert!(is_pattern(&pattern) && !flagged, "{foreign}: {pattern}");
-            assert_eq!(matches(&pattern, text), fits, "{foreign}: {pattern}");
+            let Translation { pattern, has_unsupported_flags } = translate(foreign);
+            assert!(is_pattern(&pattern) && !has_unsupported_flags, "{foreign}: {pattern}");
+            assert_eq!(matches(&pattern, text), expected, "{foreign}: {pattern}");
         }
-        assert!(rewrite("(?x)a b").flagged && rewrite("/^a$/m").flagged);
+        assert!(translate("(?x)a b").has_unsupported_flags && translate("/^a$/m").has_unsupported_flags);
     }
 }

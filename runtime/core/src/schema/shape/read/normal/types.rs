@@ -6,24 +6,24 @@ use super::{Object, Reader};
 use crate::schema::shape::read::{ReadProblemKind, SchemaVersion, Source};
 use crate::schema::shape::rules::{self, Keyword};
 
-const LEGAL: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
+const TYPE_NAMES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
 
 /// The valid types that a schema names, without duplicates; empty for any.
 pub(super) type Types = Vec<&'static str>;
 
 /// Returns the types that a schema in normal form names.
-pub(super) fn stated(schema: &Object) -> Types {
-    let named = |value: &Value| LEGAL.into_iter().find(|name| value == name);
+pub(super) fn declared_types(schema: &Object) -> Types {
+    let type_name = |value: &Value| TYPE_NAMES.into_iter().find(|name| value == name);
     match schema.get("type") {
-        Some(Value::Array(listed)) => listed.iter().filter_map(named).collect(),
-        Some(one) => named(one).into_iter().collect(),
+        Some(Value::Array(names)) => names.iter().filter_map(type_name).collect(),
+        Some(name) => type_name(name).into_iter().collect(),
         None => Types::new(),
     }
 }
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Reads `type`, and the format that a misspelt type implies. Returns the types that other keywords apply to.
-    pub(super) fn types(&mut self, object: &'a Object, out: &mut Object) -> Types {
+    pub(super) fn read_types(&mut self, object: &'a Object, out: &mut Object) -> Types {
         let mut types = Types::new();
         match object.get("type") {
             None | Some(Value::Null) => {}
@@ -34,56 +34,60 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
                         Value::String(text) => self.add_type(text, &mut types, out),
                         // YAML: `type: [string, null]` without quotes.
                         Value::Null => types.push("null"),
-                        _ => self.type_problem(&item.to_string(), "it is ignored"),
+                        _ => self.report_type(&item.to_string(), "it is ignored"),
                     }
                 }
             }
-            Some(other) => self.type_problem(&other.to_string(), "it is ignored"),
+            Some(other) => self.report_type(&other.to_string(), "it is ignored"),
         }
         let mut seen = Types::new();
         types.retain(|name| {
-            let new = !seen.contains(name);
+            let is_new = !seen.contains(name);
             seen.push(name);
-            new
+            is_new
         });
-        insert(&types, out);
-        let composed = ["allOf", "oneOf", "anyOf", "enum", "const", "$ref", "not"];
-        let alone =
-            !composed.iter().any(|keyword| object.get(*keyword).is_some_and(|value| !value.is_null()));
-        if types.is_empty() && (alone || object.contains_key("properties")) { implied(object) } else { types }
+        write_types(&types, out);
+        let compositions = ["allOf", "oneOf", "anyOf", "enum", "const", "$ref", "not"];
+        let stands_alone =
+            !compositions.iter().any(|keyword| object.get(*keyword).is_some_and(|value| !value.is_null()));
+        if types.is_empty() && (stands_alone || object.contains_key("properties")) {
+            implied(object)
+        } else {
+            types
+        }
     }
 
     fn add_type(&mut self, text: &str, types: &mut Types, out: &mut Object) {
-        if let Some(name) = LEGAL.into_iter().find(|name| *name == text) {
+        if let Some(name) = TYPE_NAMES.into_iter().find(|name| *name == text) {
             return types.push(name);
         }
         if text == "file" && self.rules == SchemaVersion::Swagger2 {
             out.insert("format".to_owned(), Value::from("binary"));
             return types.push("string");
         }
-        let Some((name, format)) = infer_type(text) else { return self.type_problem(text, "it is ignored") };
+        let Some((name, format)) = infer_type(text) else { return self.report_type(text, "it is ignored") };
         if name.is_empty() {
-            return self.type_problem(text, "any value is allowed");
+            return self.report_type(text, "any value is allowed");
         }
-        self.type_problem(text, &format!("it is read as `{name}`"));
+        self.report_type(text, &format!("it is read as `{name}`"));
         types.push(name);
         if !format.is_empty() {
             out.insert("format".to_owned(), Value::from(format));
         }
     }
 
-    fn type_problem(&mut self, text: &str, taken: &str) {
-        let message = format!("`{text}` is not a type of JSON Schema; {taken}");
-        self.at("type", |reader| reader.problem(ReadProblemKind::Type, message));
+    fn report_type(&mut self, text: &str, reading: &str) {
+        let message = format!("`{text}` is not a type of JSON Schema; {reading}");
+        self.at("type", |reader| reader.report(ReadProblemKind::Type, message));
     }
 }
 
 /// Writes the types of a schema.
-pub(super) fn insert(types: &[&'static str], out: &mut Object) {
+pub(super) fn write_types(types: &[&'static str], out: &mut Object) {
     match types {
         [] => {}
-        [one] => drop(out.insert("type".to_owned(), json!(one))),
-        many => drop(out.insert("type".to_owned(), json!(many))),
+        [name] => drop(out.insert("type".to_owned(), json!(name))),
+        names => drop(out.insert("type".to_owned(), json!(names))),
     }
 }
 
@@ -100,19 +104,19 @@ pub(in crate::schema::shape::read) fn implied(schema: &Object) -> Types {
         return vec!["object"];
     }
     // `required: true` is an error in a property and does not imply its type.
-    let keys_required = schema.get("required").is_some_and(Value::is_array);
+    let has_required_keys = schema.get("required").is_some_and(Value::is_array);
     let has_members = |name| match name {
-        "object" => keys_required || has("additionalProperties") || has("patternProperties"),
+        "object" => has_required_keys || has("additionalProperties") || has("patternProperties"),
         "array" => has("items") || has("prefixItems"),
         _ => false,
     };
-    let is_meant = |(name, keywords): &(&'static str, &[Keyword])| {
+    let applies = |(name, keywords): &(&'static str, &[Keyword])| {
         has_members(name) || keywords.iter().any(|keyword| has(keyword.name))
     };
-    let types: Types = rules::TYPES.iter().filter(|of| is_meant(of)).map(|(name, _)| *name).collect();
-    let elsewhere = ["$ref", "allOf", "anyOf", "oneOf"].into_iter().any(has);
+    let types: Types = rules::TYPES.iter().filter(|rules| applies(rules)).map(|(name, _)| *name).collect();
+    let is_composed = ["$ref", "allOf", "anyOf", "oneOf"].into_iter().any(has);
     match schema.get("format").and_then(Value::as_str) {
-        Some(format) if types.is_empty() && !elsewhere => vec![match format {
+        Some(format) if types.is_empty() && !is_composed => vec![match format {
             "int8" | "int16" | "int32" | "int64" | "uint8" | "uint16" | "uint32" | "uint64" => "integer",
             "float" | "double" | "decimal" => "number",
             _ => "string",
@@ -123,24 +127,24 @@ pub(in crate::schema::shape::read) fn implied(schema: &Object) -> Types {
 
 /// Makes a schema also allow `null`.
 pub(super) fn allow_null(object: &mut Object) {
-    const SEVERAL: [&str; 6] = ["$ref", "allOf", "anyOf", "oneOf", "not", "if"];
+    const COMPOSITIONS: [&str; 6] = ["$ref", "allOf", "anyOf", "oneOf", "not", "if"];
     if let Some(value) = object.shift_remove("const") {
         object.insert("enum".to_owned(), json!([value]));
     }
     if let Some(name @ Value::String(_)) = object.get_mut("type") {
         *name = json!([name.take()]);
     }
-    let several = SEVERAL.iter().any(|keyword| object.contains_key(*keyword));
-    let mut stated = false;
+    let is_composed = COMPOSITIONS.iter().any(|keyword| object.contains_key(*keyword));
+    let mut is_listed = false;
     for (keyword, null) in [("type", json!("null")), ("enum", Value::Null)] {
-        if let Some(Value::Array(values)) = object.get_mut(keyword).filter(|_| !several) {
-            stated = true;
+        if let Some(Value::Array(values)) = object.get_mut(keyword).filter(|_| !is_composed) {
+            is_listed = true;
             if !values.contains(&null) {
                 values.push(null);
             }
         }
     }
-    if several || (!stated && !implied(object).is_empty()) {
+    if is_composed || (!is_listed && !implied(object).is_empty()) {
         object.insert("nullable".to_owned(), Value::Bool(true));
     }
 }

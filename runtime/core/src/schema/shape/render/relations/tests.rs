@@ -40,14 +40,14 @@ fn relation() -> impl Strategy<Value = Relation> {
         .prop_map(|(kind, names)| Relation { kind, fields: names.into_iter().map(Text::Static).collect() })
 }
 
-fn given() -> impl Strategy<Value = Value> {
-    let one = prop_oneof![
+fn arguments_value() -> impl Strategy<Value = Value> {
+    let value = prop_oneof![
         3 => Just(None),
         3 => Just(Some(json!("x"))),
         3 => Just(Some(json!(1))),
         2 => Just(Some(Value::Null)),
     ];
-    vec(one, 4).prop_map(|values| {
+    vec(value, 4).prop_map(|values| {
         let pairs = NAMES.iter().zip(values).filter_map(|(name, value)| Some((String::from(*name), value?)));
         Value::Object(pairs.collect::<Map<_, _>>())
     })
@@ -61,7 +61,7 @@ proptest! {
     fn validator_and_decoder_agree_on_relations(
         fields in vec((any::<bool>(), any::<bool>()), 4),
         relations in vec(relation(), 0..3),
-        values in vec(given(), 24),
+        values in vec(arguments_value(), 24),
     ) {
         let shape = arguments(&fields, relations);
         let schema = render_input(&shape, &List::EMPTY, &JSON_SCHEMA).unwrap().schema;
@@ -89,14 +89,14 @@ fn rule(kind: RelationKind) -> Relation {
 
 #[test]
 fn relations_render_in_their_simplest_form() {
-    let exactly = schema_of(rule(RelationKind::ExactlyOne), false);
+    let exactly_one = schema_of(rule(RelationKind::ExactlyOne), false);
     let message = "(give exactly one of `a`, `b`)";
     assert_eq!(
-        exactly,
+        exactly_one,
         json!({ "oneOf": [{ "required": ["a"] }, { "required": ["b"] }], "description": message })
     );
-    let most = schema_of(rule(RelationKind::AtMostOne), false);
-    assert_eq!(most["not"], json!({ "required": ["a", "b"] }));
+    let at_most_one = schema_of(rule(RelationKind::AtMostOne), false);
+    assert_eq!(at_most_one["not"], json!({ "required": ["a", "b"] }));
     let requires = schema_of(rule(RelationKind::Requires), false);
     assert_eq!(requires["dependentRequired"], json!({ "a": ["b"] }));
     let with_null = schema_of(rule(RelationKind::ExactlyOne), true);

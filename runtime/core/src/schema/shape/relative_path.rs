@@ -1,6 +1,6 @@
 //! Relative paths that stay within their base directory.
 
-/// The pattern of strings that are not such paths on some operating system, for
+/// The pattern of strings that are not such paths on at least one operating system, for
 /// [`StringRules::deny`](super::StringRules::deny). [`fault`] gives the reason for each.
 pub const LEADS_OUT: &str = r"(^|[/\\])\.\.([/\\]|$)|^[/\\]|^[A-Za-z]:|^~([/\\]|$)|\x00";
 
