@@ -63,7 +63,7 @@ impl FromStr for TextType {
     fn from_str(text: &str) -> Result<TextType, String> {
         TextType::ALL.iter().copied().find(|known| known.name() == text).ok_or_else(|| {
             let known: Vec<&str> = TextType::ALL.iter().map(|known| known.name()).collect();
-            format!("`{text}` is not one of the crates with types for texts: {}", known.join(", "))
+            format!("`{text}` is not a crate with types for strings; expected one of {}", known.join(", "))
         })
     }
 }

@@ -5,7 +5,7 @@
 
 mod lex;
 mod parse;
-mod places;
+mod locate;
 
 pub(super) use parse::read;
-pub(super) use places::places;
+pub(super) use locate::locate;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// The position at which a text is not valid JSON.
 #[derive(Debug)]
-pub(super) struct Broken {
+pub(super) struct SyntaxError {
     pub(super) at: usize,
     pub(super) message: String,
 }
@@ -46,27 +46,27 @@ impl<'t> Lexer<'t> {
 
     /// Takes the next byte if it is `wanted`.
     #[inline]
-    pub(super) fn take(&mut self, wanted: u8) -> bool {
-        let found = self.peek() == Some(wanted);
-        self.at += usize::from(found);
-        found
+    pub(super) fn take(&mut self, byte: u8) -> bool {
+        let is_next = self.peek() == Some(byte);
+        self.at += usize::from(is_next);
+        is_next
     }
 
     /// Reports what was expected here.
-    pub(super) fn expected(&mut self, what: &str) -> Broken {
+    pub(super) fn expected(&mut self, expectation: &str) -> SyntaxError {
         let found = match self.peek() {
-            None => return self.broken(self.at, format!("the document ends where {what} is expected")),
+            None => return self.error(self.at, format!("the document ends where {expectation} is expected")),
             Some(_) => self.text[self.at..].chars().next().unwrap_or_default(),
         };
-        self.broken(self.at, format!("expected {what}, found `{}`", found.escape_debug()))
+        self.error(self.at, format!("expected {expectation}, found `{}`", found.escape_debug()))
     }
 
-    fn broken(&self, at: usize, message: String) -> Broken {
-        Broken { at, message }
+    fn error(&self, at: usize, message: String) -> SyntaxError {
+        SyntaxError { at, message }
     }
 
     /// Parses a string; the lexer is at its opening quote.
-    pub(super) fn string(&mut self) -> Result<Cow<'t, str>, Broken> {
+    pub(super) fn string(&mut self) -> Result<Cow<'t, str>, SyntaxError> {
         let start = self.at + 1;
         let end = self.plain_run(start);
         if self.bytes.get(end) == Some(&b'"') {
@@ -103,12 +103,12 @@ impl<'t> Lexer<'t> {
         at
     }
 
-    /// Parses the rest of a string with more than plain characters.
-    fn long_string(&mut self, start: usize, mut end: usize) -> Result<String, Broken> {
+    /// Parses the rest of a string that has other than plain characters.
+    fn long_string(&mut self, start: usize, mut end: usize) -> Result<String, SyntaxError> {
         let mut value = String::from(&self.text[start..end]);
         loop {
             match self.bytes.get(end) {
-                None => return Err(self.broken(start - 1, String::from("this string is not closed"))),
+                None => return Err(self.error(start - 1, String::from("this string is not closed"))),
                 Some(b'"') => {
                     self.at = end + 1;
                     return Ok(value);
@@ -133,7 +133,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// Parses the escape that begins at `at` and returns its end.
-    fn escape(&mut self, at: usize, value: &mut String) -> Result<usize, Broken> {
+    fn escape(&mut self, at: usize, value: &mut String) -> Result<usize, SyntaxError> {
         let character = match self.bytes.get(at + 1) {
             Some(b'"') => '"',
             Some(b'\\') => '\\',
@@ -144,15 +144,15 @@ impl<'t> Lexer<'t> {
             Some(b'r') => '\r',
             Some(b't') => '\t',
             Some(b'u') => return self.unicode(at, value),
-            _ => return Err(self.broken(at, String::from("there is no such escape in JSON"))),
+            _ => return Err(self.error(at, String::from("there is no such escape in JSON"))),
         };
         value.push(character);
         Ok(at + 2)
     }
 
-    fn unicode(&mut self, at: usize, value: &mut String) -> Result<usize, Broken> {
+    fn unicode(&mut self, at: usize, value: &mut String) -> Result<usize, SyntaxError> {
         let Some(first) = self.unit(at) else {
-            return Err(self.broken(at, String::from("`\\u` is followed by four hexadecimal digits")));
+            return Err(self.error(at, String::from("`\\u` is followed by four hexadecimal digits")));
         };
         let second = if (0xd800..0xdc00).contains(&first) { self.unit(at + 6) } else { None };
         let (units, end) = match second {
@@ -180,32 +180,32 @@ impl<'t> Lexer<'t> {
 
     /// Takes `true`, `false` or `null`.
     pub(super) fn word(&mut self, word: &str) -> bool {
-        let found = self.bytes[self.at..].starts_with(word.as_bytes());
-        self.at += if found { word.len() } else { 0 };
-        found
+        let is_next = self.bytes[self.at..].starts_with(word.as_bytes());
+        self.at += if is_next { word.len() } else { 0 };
+        is_next
     }
 
     /// Takes a number.
-    pub(super) fn number(&mut self) -> Result<&'t str, Broken> {
+    pub(super) fn number(&mut self) -> Result<&'t str, SyntaxError> {
         let start = self.at;
         let mut at = start + usize::from(self.bytes.get(start) == Some(&b'-'));
-        let integer = at;
+        let integer_start = at;
         at = self.digits(at);
-        let leading_zero = at > integer + 1 && self.bytes[integer] == b'0';
-        let mut good = at > integer && !leading_zero;
+        let leading_zero = at > integer_start + 1 && self.bytes[integer_start] == b'0';
+        let mut is_valid = at > integer_start && !leading_zero;
         if self.bytes.get(at) == Some(&b'.') {
             let end = self.digits(at + 1);
-            good &= end > at + 1;
+            is_valid &= end > at + 1;
             at = end;
         }
         if matches!(self.bytes.get(at), Some(b'e' | b'E')) {
             let digits = at + 1 + usize::from(matches!(self.bytes.get(at + 1), Some(b'+' | b'-')));
             let end = self.digits(digits);
-            good &= end > digits;
+            is_valid &= end > digits;
             at = end;
         }
-        if !good {
-            return Err(self.broken(start, String::from("this is not a number in JSON syntax")));
+        if !is_valid {
+            return Err(self.error(start, String::from("this is not a number in JSON syntax")));
         }
         self.at = at;
         Ok(&self.text[start..at])
