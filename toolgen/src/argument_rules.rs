@@ -47,7 +47,8 @@ pub(crate) fn fix(program: &mut Program, options: &Options, problems: &mut Probl
         errors.is_empty()
     });
     for (rule, _) in options.arguments.iter().zip(used).filter(|(_, used)| !used) {
-        let scope = rule.operations.as_ref().map(|operations| format!(" of `{operations}`")).unwrap_or_default();
+        let scope =
+            rule.operations.as_ref().map(|operations| format!(" of `{operations}`")).unwrap_or_default();
         let action = if rule.value.is_some() { "fix" } else { "omit" };
         let message = format!("no operation has an argument `{}`{scope} to {action}", rule.argument);
         let candidates = program.tools.iter().filter(|tool| is_for(rule, tool, options)).flat_map(|tool| {
@@ -108,14 +109,21 @@ impl<'f> ArgumentFixer<'f> {
         let input = Shape { kind: Kind::Object(rules), ..spec.input.shape().clone() };
         spec.input = input.into();
         let examples = spec.examples.iter();
-        spec.examples = examples.filter_map(|example| without_removed(example, &removed, body_change.as_ref())).collect();
+        spec.examples =
+            examples.filter_map(|example| without_removed(example, &removed, body_change.as_ref())).collect();
         plan.derived = derived.into();
         redirect(plan, &removed);
         spec.string_arguments = plan.texts();
     }
 
     /// Sorts a field into one of the two groups.
-    fn sort(&mut self, field: &Field, rule: Option<&ArgumentRule>, spec: &ToolSpec, sorted: &mut SortedFields) {
+    fn sort(
+        &mut self,
+        field: &Field,
+        rule: Option<&ArgumentRule>,
+        spec: &ToolSpec,
+        sorted: &mut SortedFields,
+    ) {
         let Some(rule) = rule else { return sorted.kept.push(field.clone()) };
         let mut json = None;
         match &rule.value {
@@ -136,7 +144,11 @@ impl<'f> ArgumentFixer<'f> {
     }
 
     /// Returns the rule for a field, if one matches one of its names.
-    fn matching_rule(&mut self, field: &Field, is_for: impl Fn(&str, &str) -> bool) -> Option<&'f ArgumentRule> {
+    fn matching_rule(
+        &mut self,
+        field: &Field,
+        is_for: impl Fn(&str, &str) -> bool,
+    ) -> Option<&'f ArgumentRule> {
         if field.access == Access::ReadOnly {
             return None;
         }
@@ -180,7 +192,9 @@ fn fixed_json(field: &Field, value: &Value, spec: &ToolSpec) -> Result<Text, Str
     });
     match decoded {
         Ok(decoded) => Ok(decoded.get(field.wire_name()).map(Value::to_string).unwrap_or_default().into()),
-        Err(problems) => Err(problems.iter().map(|problem| problem.message.clone()).collect::<Vec<_>>().join("; ")),
+        Err(problems) => {
+            Err(problems.iter().map(|problem| problem.message.clone()).collect::<Vec<_>>().join("; "))
+        }
     }
 }
 
@@ -190,7 +204,11 @@ fn derived_name(argument: &Text) -> Text {
 }
 
 /// Returns an example without these arguments; `None` if no argument remains.
-fn without_removed(example: &Example, removed: &[(Field, Option<Text>)], body_change: Option<&BodyChange>) -> Option<Example> {
+fn without_removed(
+    example: &Example,
+    removed: &[(Field, Option<Text>)],
+    body_change: Option<&BodyChange>,
+) -> Option<Example> {
     let Ok(Value::Object(mut call)) = serde_json::from_str(&example.arguments) else {
         return Some(example.clone());
     };
@@ -209,10 +227,12 @@ fn without_removed(example: &Example, removed: &[(Field, Option<Text>)], body_ch
 /// without values, so that no other argument can use their keys.
 fn redirect(plan: &mut RequestPlan, removed: &[(Field, Option<Text>)]) {
     let is_removed = |argument: &Text| removed.iter().any(|(field, _)| field.name == *argument);
-    let source_of = |argument: &Text| if is_removed(argument) { derived_name(argument) } else { argument.clone() };
+    let source_of =
+        |argument: &Text| if is_removed(argument) { derived_name(argument) } else { argument.clone() };
     let parameters = plan.parameters.iter();
-    plan.parameters =
-        parameters.map(|parameter| Parameter { argument: source_of(&parameter.argument), ..parameter.clone() }).collect();
+    plan.parameters = parameters
+        .map(|parameter| Parameter { argument: source_of(&parameter.argument), ..parameter.clone() })
+        .collect();
     let is_omitted =
         |argument: &Text| removed.iter().any(|(field, json)| field.name == *argument && json.is_none());
     plan.body = plan.body.take().and_then(|body| {
@@ -220,7 +240,8 @@ fn redirect(plan: &mut RequestPlan, removed: &[(Field, Option<Text>)]) {
             BodySource::Argument(argument) if is_omitted(argument) => return None,
             BodySource::Argument(argument) => BodySource::Argument(source_of(argument)),
             BodySource::Fields(fields) => {
-                let redirected = |field: &BodyField| BodyField { argument: source_of(&field.argument), ..field.clone() };
+                let redirected =
+                    |field: &BodyField| BodyField { argument: source_of(&field.argument), ..field.clone() };
                 BodySource::Fields(fields.iter().map(redirected).collect())
             }
         };

@@ -132,8 +132,9 @@ impl Build {
         let compile = |path: &PathBuf| {
             let mut problems = Problems::new();
             let document = Document::load(path, &mut problems);
-            let program =
-                document.as_ref().and_then(|document| frontend::compile(document, &self.options, &mut problems));
+            let program = document
+                .as_ref()
+                .and_then(|document| frontend::compile(document, &self.options, &mut problems));
             if let (Some(document), Some(program)) = (&document, &program) {
                 lint(document, program, &self.options, &mut problems);
             }
@@ -336,7 +337,10 @@ impl Script {
         };
         // Without the options, the command would check other operations and report other problems.
         let command = format!("cargo toolgen check {}{}", documents.join(" "), self.arguments);
-        self.push_directive("warning", &format!("{} {noun}; `{command}` has the details", document_warnings.len()));
+        self.push_directive(
+            "warning",
+            &format!("{} {noun}; `{command}` has the details", document_warnings.len()),
+        );
     }
 
     #[expect(clippy::print_stdout, reason = "cargo reads the standard output of build scripts")]

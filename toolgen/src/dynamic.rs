@@ -199,7 +199,9 @@ impl Loader {
         let fetched = engine.fetch(url).await?;
         let (bundle, problems) = parts::fetch_parts(&fetch_parts, engine, &hosts).await;
         let bundle = Arc::new(bundle);
-        let mut loaded = Loader::read(|document_problems| Document::from_bundle(&bundle, &fetched.url, document_problems))?;
+        let mut loaded = Loader::read(|document_problems| {
+            Document::from_bundle(&bundle, &fetched.url, document_problems)
+        })?;
         loaded.problems.append(problems);
         loaded.problems.set_source(Arc::clone(&loaded.document.source));
         Ok(Loader { url: Some(fetched.url), ..loaded })
@@ -268,7 +270,8 @@ impl Loader {
         let options = self.options.clone().types(false);
         let program = frontend::compile(&self.document, &options, &mut problems);
         let is_empty = |program: &Program| program.is_empty() && problems.selected_no_tools();
-        let Some(program) = program.filter(|program| !is_empty(program) && !problems.missed_exclusion()) else {
+        let Some(program) = program.filter(|program| !is_empty(program) && !problems.missed_exclusion())
+        else {
             return Err(LoadError::Document(problems));
         };
         let contract = contract::check(&[&program], &self.options);

@@ -138,7 +138,9 @@ impl<'p> Module<'p> {
             |part: &'p Part| (modules.take(&idents::snake(&part.name)), Module::new(&part.program, layout));
         let parts = program.parts.iter().map(part).collect();
         let (tags, tag_indices) = modules::tag_modules(&program.tools, layout, &mut modules);
-        for (Tool { spec, call, failure, success, origin }, tag_index) in program.tools.iter().zip(tag_indices) {
+        for (Tool { spec, call, failure, success, origin }, tag_index) in
+            program.tools.iter().zip(tag_indices)
+        {
             let value = vec![("spec", spec::spec(spec, &mut pool)), ("call", call::call(call, &mut pool))];
             let value = Expr::Struct { head: "Tool", fields: value, base: None };
             let (title, failure) = (visible(&origin.title), failure.as_ref());

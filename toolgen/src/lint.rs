@@ -100,8 +100,9 @@ fn location(finding: &Finding, tool: &Tool, root: Option<&Value>) -> Pointer {
     match root.and_then(|root| root.pointer(parameters_pointer.as_str())) {
         Some(Value::Object(parameters)) if parameters.contains_key(name) => parameters_pointer.child(name),
         Some(Value::Array(parameters)) => {
-            let index =
-                parameters.iter().position(|parameter| parameter.get("name").and_then(Value::as_str) == Some(name));
+            let index = parameters
+                .iter()
+                .position(|parameter| parameter.get("name").and_then(Value::as_str) == Some(name));
             index.map_or_else(|| tool_pointer.clone(), |index| parameters_pointer.item(index))
         }
         _ => tool_pointer.clone(),

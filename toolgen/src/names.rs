@@ -40,7 +40,8 @@ pub fn tool_names(candidates: &[NameCandidate<'_>]) -> Vec<String> {
         .zip(candidates)
         .map(|(name, candidate)| {
             if name.len() > MAX_NAME {
-                return shorten::shorten(name, MAX_NAME).filter(|short| !short_counts.contains_key(&fold_case(short)));
+                return shorten::shorten(name, MAX_NAME)
+                    .filter(|short| !short_counts.contains_key(&fold_case(short)));
             }
             if short_counts.get(&fold_case(name)) == Some(&1) {
                 return Some(name.clone());

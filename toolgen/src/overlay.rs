@@ -109,7 +109,7 @@ impl Context<'_> {
     }
 
     /// Reports the keys that an object must not have, and returns whether there are none.
-    fn check_keys(&mut self, object: &Value, pointer: &Pointer, what: &str, keys: &[&str]) -> bool {
+    fn check_keys(&mut self, object: &Value, pointer: &Pointer, subject: &str, keys: &[&str]) -> bool {
         let mut is_valid = true;
         for key in object.as_object().into_iter().flat_map(Map::keys) {
             if keys.contains(&key.as_str()) || key.starts_with("x-") {
@@ -119,11 +119,11 @@ impl Context<'_> {
                 Some(closest) => format!("did you mean `{closest}`?"),
                 None => {
                     let allowed: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
-                    format!("{what} has {}", allowed.join(", "))
+                    format!("{subject} has {}", allowed.join(", "))
                 }
             };
             let code = if keys.contains(&"target") { codes::ACTION } else { codes::OVERLAY };
-            self.report(code, &pointer.child(key), format!("{what} has no `{key}`"), help);
+            self.report(code, &pointer.child(key), format!("{subject} has no `{key}`"), help);
             is_valid = false;
         }
         is_valid
@@ -150,7 +150,12 @@ impl Context<'_> {
         }
         if action.get("update").is_some() && action.get("copy").is_some() {
             let message = "an action does one thing, and this one has `update` and `copy`";
-            self.report(codes::ACTION, pointer, message, "write an action for each; they apply in their order");
+            self.report(
+                codes::ACTION,
+                pointer,
+                message,
+                "write an action for each; they apply in their order",
+            );
             is_valid = false;
         }
         is_valid
@@ -184,7 +189,12 @@ impl Context<'_> {
             (false, None, None) => {
                 let message =
                     "the action does nothing: it has neither `update` nor `remove: true` nor `copy`";
-                return self.report(codes::NO_CHANGE, pointer, message, "add `update`, `remove: true` or `copy`");
+                return self.report(
+                    codes::NO_CHANGE,
+                    pointer,
+                    message,
+                    "add `update`, `remove: true` or `copy`",
+                );
             }
         };
         let targets = target.select(root);
@@ -315,15 +325,15 @@ fn merge_members(members: &mut Map<String, Value>, updates: &Map<String, Value>)
 fn extent(value: &Value) -> (usize, usize) {
     let string_units = |text: &String| text.len() / 64;
     let add = |(values, levels): (usize, usize), inner: &Value| {
-        let (more, deeper) = extent(inner);
-        (values + more, levels.max(deeper + 1))
+        let (inner_values, inner_levels) = extent(inner);
+        (values + inner_values, levels.max(inner_levels + 1))
     };
     match value {
         Value::String(text) => (1 + string_units(text), 1),
         Value::Array(items) => items.iter().fold((1, 1), add),
-        Value::Object(members) => members
-            .iter()
-            .fold((1, 1), |(values, levels), (name, inner)| add((values + string_units(name), levels), inner)),
+        Value::Object(members) => members.iter().fold((1, 1), |(values, levels), (name, inner)| {
+            add((values + string_units(name), levels), inner)
+        }),
         Value::Null | Value::Bool(_) | Value::Number(_) => (1, 1),
     }
 }

@@ -28,7 +28,8 @@ pub(crate) fn paginate(program: &mut Program, options: &Options, problems: &mut 
     let mut used = vec![false; rules.len()];
     for tool in &mut program.tools {
         let matching = rules.iter().enumerate().filter(|(_, (selector, _))| selects(selector, tool, options));
-        let text = matching.inspect(|(index, _)| used[*index] = true).last().map(|(_, (_, pages))| pages.clone());
+        let text =
+            matching.inspect(|(index, _)| used[*index] = true).last().map(|(_, (_, pages))| pages.clone());
         let Tool { spec, call: ExecutionPlan::Http(plan), .. } = tool else { continue };
         plan.pagination = match text {
             Some(text) => text,

@@ -169,7 +169,16 @@ impl Problems {
             Ordering::Greater => return,
         };
         let severity = code.severity();
-        self.list.push(Problem { code, source, pointer, position, message, help, severity, is_secret: false });
+        self.list.push(Problem {
+            code,
+            source,
+            pointer,
+            position,
+            message,
+            help,
+            severity,
+            is_secret: false,
+        });
     }
 
     /// Applies the severity levels that a user chose, and drops problems that are suppressed.
@@ -303,7 +312,9 @@ toolgen_core::__readable_debug!(Problems);
 pub fn keep_common<'p>(all: impl IntoIterator<Item = &'p mut Problems>) {
     let mut all: Vec<&mut Problems> = all.into_iter().collect();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for problem in all.iter().flat_map(|problems| problems.as_slice()).filter(|problem| problem.code.is_choice()) {
+    for problem in
+        all.iter().flat_map(|problems| problems.as_slice()).filter(|problem| problem.code.is_choice())
+    {
         *counts.entry(problem.message.clone()).or_default() += 1;
     }
     let documents = all.len();

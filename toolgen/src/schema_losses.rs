@@ -51,7 +51,8 @@ fn check_tool(tool: &Tool, dialect: &Dialect, problems: &mut Problems) -> bool {
     match tool.spec.schema(dialect) {
         Ok(rendered) => {
             let lost = rendered.losses.iter().filter(|loss| !loss.in_prose);
-            errors.extend(lost.map(|loss| (format!("`{name}` in {}: {loss}", dialect.title), help_for(loss))));
+            errors
+                .extend(lost.map(|loss| (format!("`{name}` in {}: {loss}", dialect.title), help_for(loss))));
         }
         Err(refusals) => errors.extend(refusals.into_iter().map(|refusal| {
             let location =
@@ -136,8 +137,10 @@ components:
         let document = Document::parse(Path::new("api.yaml"), &text, &mut problems).unwrap();
         let program = crate::compile(&document, options, &mut problems).unwrap();
         let is_lossless = check(&[program], options, &mut problems);
-        let reported =
-            problems.as_slice().iter().map(|problem| format!("{} {} | {}", problem.code, problem.message, problem.help));
+        let reported = problems
+            .as_slice()
+            .iter()
+            .map(|problem| format!("{} {} | {}", problem.code, problem.message, problem.help));
         (is_lossless, reported.collect())
     }
 
@@ -153,7 +156,10 @@ components:
               their last position in the dialect | declare the items after the fixed positions, or that there are none: `items: false`"]
         );
         let (is_lossless, messages) = check_api(&Options::default().deny_losses("latin"));
-        assert!(!is_lossless && messages[0].contains("`latin`; there are `json-schema`, `openai`"), "{messages:?}");
+        assert!(
+            !is_lossless && messages[0].contains("`latin`; there are `json-schema`, `openai`"),
+            "{messages:?}"
+        );
     }
 
     #[test]

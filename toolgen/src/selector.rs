@@ -135,7 +135,9 @@ pub fn suggestion<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> 
 /// likely.
 #[must_use]
 pub fn suggestions<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> Vec<String> {
-    let scored = candidates.filter(|candidate| !candidate.is_empty()).map(|candidate| (likeness(text, candidate), candidate));
+    let scored = candidates
+        .filter(|candidate| !candidate.is_empty())
+        .map(|candidate| (likeness(text, candidate), candidate));
     let mut scored: Vec<(f64, &str)> = scored.filter(|(score, _)| *score > MIN_SIMILARITY).collect();
     scored.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(right.1)));
     scored.dedup();
@@ -155,7 +157,8 @@ fn likeness(text: &str, candidate: &str) -> f64 {
     } else {
         0.0
     };
-    let is_subset = text_words.iter().any(|word| word.len() > 2) && text_words.iter().all(|word| candidate_words.contains(word));
+    let is_subset = text_words.iter().any(|word| word.len() > 2)
+        && text_words.iter().all(|word| candidate_words.contains(word));
     let swapped = if is_swapped(text, candidate) { 0.97 } else { 0.0 };
     letters.max(by_words).max(swapped).max(if is_subset { 0.85 } else { 0.0 })
 }

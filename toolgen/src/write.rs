@@ -67,14 +67,14 @@ impl Files {
     ///
     /// Returns the first file that cannot be written.
     pub fn write(&self, dir: &Path) -> Result<Vec<PathBuf>, WriteError> {
-        let mut written = Vec::new();
+        let mut paths = Vec::new();
         for (path, text) in &self.texts {
             let path = dir.join(path);
             if write_if_changed(&path, text)? {
-                written.push(path);
+                paths.push(path);
             }
         }
-        Ok(written)
+        Ok(paths)
     }
 
     /// Returns the paths of files that would be replaced although they were not generated: overwriting them would

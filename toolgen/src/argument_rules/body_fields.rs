@@ -78,18 +78,20 @@ impl ArgumentFixer<'_> {
             max_properties: rules.max_properties.map(|max| max.saturating_sub(count)),
             ..rules.clone()
         };
-        let mut shape = Shape { kind: Kind::Object(remaining), nullable: shape.nullable && !is_fixed, ..shape };
+        let mut shape =
+            Shape { kind: Kind::Object(remaining), nullable: shape.nullable && !is_fixed, ..shape };
         let contains_removed = |value: &Value| removed.iter().any(|(field, _)| contains(value, field));
         shape.default = shape.default.filter(|default| !contains_removed(&default.to_json()));
-        shape.examples = shape.examples.iter().filter(|example| !contains_removed(&example.to_json())).cloned().collect();
+        shape.examples =
+            shape.examples.iter().filter(|example| !contains_removed(&example.to_json())).cloned().collect();
         let shape = (has_fields || !is_fixed).then_some(shape);
         (!removed.is_empty()).then(|| BodyChange { body: body.clone(), shape, required, removed, is_open })
     }
 
     fn reject(&mut self, field: &Field, body: &str, is_fixed: bool, reason: &str) {
-        let what = if is_fixed { "fixed" } else { "omitted" };
+        let verb = if is_fixed { "fixed" } else { "omitted" };
         self.problems.push((
-            format!("`{}` is a field of the body, `{body}`, {reason}, so it cannot be {what}", field.name),
+            format!("`{}` is a field of the body, `{body}`, {reason}, so it cannot be {verb}", field.name),
             "exclude the operation, or limit the rule: `--fix 'OPERATION NAME=VALUE'`",
         ));
     }
@@ -104,8 +106,9 @@ impl BodyChange {
         derived: &mut Vec<(Text, Template)>,
     ) {
         let mut members: Vec<(Text, Option<Text>)> = Vec::new();
-        let is_old =
-            |(name, template): &mut (Text, Template)| *name == self.body && matches!(template, Template::With(..));
+        let is_old = |(name, template): &mut (Text, Template)| {
+            *name == self.body && matches!(template, Template::With(..))
+        };
         for (_, old) in derived.extract_if(.., is_old) {
             if let Template::With(_, old) = old {
                 members.extend(old.iter().cloned());

@@ -14,7 +14,11 @@ use crate::source::{Bundle, Document, Pointer, Source};
 const MAX_PARTS: usize = 1_000;
 
 /// Fetches the parts of a document, recursively. A part that cannot be fetched is a problem.
-pub(super) async fn fetch_parts(document: &Fetched, engine: &HttpEngine, hosts: &[String]) -> (Bundle, Problems) {
+pub(super) async fn fetch_parts(
+    document: &Fetched,
+    engine: &HttpEngine,
+    hosts: &[String],
+) -> (Bundle, Problems) {
     let (mut bundle, mut problems) = (Bundle::default(), Problems::new());
     let mut requested = BTreeSet::from([document.url.clone()]);
     let mut pending = vec![(document.url.clone(), document.bytes.clone())];

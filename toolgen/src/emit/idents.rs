@@ -21,8 +21,8 @@ pub(super) struct Names {
 impl Names {
     /// Creates a scope of values, fields or modules with these names taken.
     pub(super) fn reserving(names: &[&str]) -> Names {
-        let taken = names.iter().map(|name| name.to_ascii_lowercase()).collect();
-        Names { used: taken, ..Names::default() }
+        let used = names.iter().map(|name| name.to_ascii_lowercase()).collect();
+        Names { used: used, ..Names::default() }
     }
 
     /// Creates a scope of types or variants with these names taken.
@@ -31,22 +31,22 @@ impl Names {
     }
 
     /// Reserves the name, or the name with the first number that makes it unique.
-    pub(super) fn take(&mut self, wanted: &str) -> String {
-        self.take_free(wanted, |taken, name| taken.insert(name))
+    pub(super) fn take(&mut self, preferred: &str) -> String {
+        self.take_free(preferred, |used, name| used.insert(name))
     }
 
     /// Reserves the name, or the name with this ending if it is taken.
-    pub(super) fn take_or(&mut self, wanted: &str, ending: &str) -> String {
-        let longer = format!("{}{ending}", wanted.trim_end_matches('_'));
-        let is_longer_free = !self.is_free(wanted) && self.is_free(&longer);
-        self.take(if is_longer_free { &longer } else { wanted })
+    pub(super) fn take_or(&mut self, preferred: &str, ending: &str) -> String {
+        let longer = format!("{}{ending}", preferred.trim_end_matches('_'));
+        let is_longer_free = !self.is_free(preferred) && self.is_free(&longer);
+        self.take(if is_longer_free { &longer } else { preferred })
     }
 
     /// Reserves a name that is also free with the prefix `TOOL_`: the names of a tool's static and constant.
-    pub(super) fn take_pair(&mut self, wanted: &str) -> String {
-        self.take_free(wanted, |taken, name| {
+    pub(super) fn take_pair(&mut self, preferred: &str) -> String {
+        self.take_free(preferred, |used, name| {
             let constant = format!("tool_{name}");
-            !taken.contains(&constant) && taken.insert(name) && taken.insert(constant)
+            !used.contains(&constant) && used.insert(name) && used.insert(constant)
         })
     }
 
@@ -59,14 +59,14 @@ impl Names {
     }
 
     /// Whether [`take`](Self::take) would return the name without a number.
-    pub(super) fn is_free(&self, wanted: &str) -> bool {
-        !self.used.contains(&wanted.to_ascii_lowercase())
+    pub(super) fn is_free(&self, preferred: &str) -> bool {
+        !self.used.contains(&preferred.to_ascii_lowercase())
     }
 
-    fn take_free(&mut self, wanted: &str, take: impl Fn(&mut BTreeSet<String>, String) -> bool) -> String {
-        let next = self.next.entry(wanted.to_ascii_lowercase()).or_insert(1);
+    fn take_free(&mut self, preferred: &str, take: impl Fn(&mut BTreeSet<String>, String) -> bool) -> String {
+        let next = self.next.entry(preferred.to_ascii_lowercase()).or_insert(1);
         loop {
-            let name = numbered(wanted, *next, self.camel);
+            let name = numbered(preferred, *next, self.camel);
             *next += 1;
             if take(&mut self.used, name.to_ascii_lowercase()) {
                 return name;
@@ -75,15 +75,15 @@ impl Names {
     }
 }
 
-fn numbered(wanted: &str, number: usize, camel: bool) -> String {
+fn numbered(preferred: &str, number: usize, camel: bool) -> String {
     if number == 1 {
-        return wanted.to_owned();
+        return preferred.to_owned();
     }
     // A number makes the `_` after a keyword unnecessary, and two in a row are not Rust style.
-    let wanted = wanted.trim_end_matches('_');
+    let preferred = preferred.trim_end_matches('_');
     // `Pet2`, but `V1_2`, and `PETS_2`.
-    let joined = camel && !wanted.ends_with(|c: char| c.is_ascii_digit());
-    if joined { format!("{wanted}{number}") } else { format!("{wanted}_{number}") }
+    let joined = camel && !preferred.ends_with(|c: char| c.is_ascii_digit());
+    if joined { format!("{preferred}{number}") } else { format!("{preferred}_{number}") }
 }
 
 /// Returns a name such as `LIST_PETS`.

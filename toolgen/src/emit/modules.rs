@@ -76,8 +76,7 @@ pub(super) struct Tag<'p> {
 /// Returns the tag whose module contains a tool.
 fn tag_of(tool: &Tool) -> Option<&str> {
     let category = tool.spec.category.as_str();
-    let is_untagged =
-        category == ToolSpec::EMPTY.category.as_str() || tool.call == ExecutionPlan::Function;
+    let is_untagged = category == ToolSpec::EMPTY.category.as_str() || tool.call == ExecutionPlan::Function;
     (!is_untagged).then_some(category)
 }
 

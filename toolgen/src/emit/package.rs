@@ -133,7 +133,8 @@ pub fn program(
             lists.collect::<Vec<_>>().join(", ")
         }
     };
-    let host_options = private_hosts.iter().map(|host| format!(".private_host({host:?})")).collect::<String>();
+    let host_options =
+        private_hosts.iter().map(|host| format!(".private_host({host:?})")).collect::<String>();
     let (mut imports, mut engines) = (String::new(), String::new());
     if http {
         imports.push_str("use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};\n");

@@ -75,7 +75,8 @@ fn toolset(set: &Toolset, contexts: &[(String, &ContextSpec)]) -> Expr {
     fields.text("description", description, &base.description);
     fields.put("members", members, &base.members, texts);
     fields.put("overlay", overlay, &base.overlay, limits);
-    let definition = context.as_ref().map(|context| contexts.iter().find(|(_, spec)| spec.name == context.name));
+    let definition =
+        context.as_ref().map(|context| contexts.iter().find(|(_, spec)| spec.name == context.name));
     let context =
         definition.flatten().map(|(ident, _)| some(Expr::named_list(&format!("super::contexts::{ident}"))));
     fields.set_optional("context", context);

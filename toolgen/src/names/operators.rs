@@ -24,8 +24,9 @@ pub(crate) fn spell_comparisons(key: &str) -> String {
     let end = body.trim_end_matches([']', ')']);
     let comparison = COMPARISONS.iter().find_map(|(sign, word)| Some((end.strip_suffix(sign)?, word)));
     // The end of `list<item>` is not a comparison.
-    let comparison =
-        comparison.filter(|(operand, word)| **word != "gt" || operand.matches('<').count() <= operand.matches('>').count());
+    let comparison = comparison.filter(|(operand, word)| {
+        **word != "gt" || operand.matches('<').count() <= operand.matches('>').count()
+    });
     match comparison {
         Some((operand, word)) if !operand.is_empty() && !operand.ends_with(['<', '>', '=', '!']) => {
             format!("{start}{}_{word}", operand.trim_end_matches(['[', '(', '_', ' ']))

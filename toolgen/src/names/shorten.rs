@@ -21,20 +21,22 @@ pub(super) fn shorten(name: &str, limit: usize) -> Option<String> {
         let inner = 1..words.len();
         // `Trip` in `TripPin` is a part of a word if the name has other separators.
         let is_whole_word = |index: usize| {
-            let starts_word = |index: usize| words.get(index).is_none_or(|word| word.starts_with(is_separator));
+            let starts_word =
+                |index: usize| words.get(index).is_none_or(|word| word.starts_with(is_separator));
             !has_separators || (starts_word(index) && starts_word(index + 1))
         };
         let filler = inner.clone().find(|index| FILLERS.contains(&stems[*index].as_str()));
-        let repeated = || inner.clone().find(|index| is_whole_word(*index) && stems[..*index].contains(&stems[*index]));
+        let repeated =
+            || inner.clone().find(|index| is_whole_word(*index) && stems[..*index].contains(&stems[*index]));
         words.remove(filler.or_else(repeated).unwrap_or(words.len() / 2));
     }
     Some(words.concat())
 }
 
-/// Returns the words that `more` has and a name lacks, each after `_`.
-pub(super) fn missing(name: &str, more: &str) -> String {
+/// Returns the words of `other` that a name lacks, each after `_`.
+pub(super) fn missing(name: &str, other: &str) -> String {
     let existing: Vec<String> = words(name).iter().map(|word| stem(word)).collect();
-    let missing = words(more).into_iter().map(stem_of).filter(|(_, stem)| !existing.contains(stem));
+    let missing = words(other).into_iter().map(stem_of).filter(|(_, stem)| !existing.contains(stem));
     missing.map(|(word, _)| format!("_{}", word.trim_start_matches(is_separator))).collect()
 }
 
@@ -58,7 +60,9 @@ fn words(name: &str) -> Vec<&str> {
     for (index, char) in name.char_indices() {
         let starts_word = match previous {
             Some(previous) if is_separator(previous) => false,
-            Some(previous) => is_separator(char) || char.is_ascii_uppercase() && !previous.is_ascii_uppercase(),
+            Some(previous) => {
+                is_separator(char) || char.is_ascii_uppercase() && !previous.is_ascii_uppercase()
+            }
             None => false,
         };
         if starts_word {

@@ -109,7 +109,9 @@ fn select<'v>(segment: &Segment, node: &Match<'v>, root: &'v Value, matches: &mu
             Selector::Index(index) => matches.extend(item(node, *index)),
             Selector::Slice { start, end, step } => {
                 let length = node.value.as_array().map_or(0, Vec::len);
-                matches.extend(slice(length, *start, *end, *step).into_iter().filter_map(|index| item(node, index)));
+                matches.extend(
+                    slice(length, *start, *end, *step).into_iter().filter_map(|index| item(node, index)),
+                );
             }
             Selector::Filter(test) => {
                 matches.extend(children(node).into_iter().filter(|child| test.matches(child.value, root)));

@@ -19,15 +19,16 @@ pub(crate) struct Overlaid {
     pub(crate) sources: Vec<PathBuf>,
 }
 
-/// Returns the document to compile, after its overlays. `None` if an overlay cannot be applied: a part that it removes must
-/// not become a tool.
+/// Returns the document to compile, after its overlays. `None` if an overlay cannot be applied: a part that it
+/// removes must not become a tool.
 pub(crate) fn overlaid(
     document: &Arc<Document>,
     options: &Options,
     problems: &mut Problems,
 ) -> Option<Overlaid> {
     let mut overlay_problems = Problems::new();
-    let result = apply_all(document, options, &mut overlay_problems).filter(|_| !overlay_problems.has_errors());
+    let result =
+        apply_all(document, options, &mut overlay_problems).filter(|_| !overlay_problems.has_errors());
     problems.append(overlay_problems);
     if let Some(Overlaid { document, .. }) = &result {
         problems.set_source(Arc::clone(&document.source));
@@ -80,20 +81,27 @@ fn is_overlay(document: &Document) -> bool {
 /// Returns the file that an overlay extends. As for references of a document, the file must be in or below the
 /// directory of the overlay, or a directory that the options name.
 fn extended_path(overlay: &Document, options: &Options) -> Result<PathBuf, (String, &'static str)> {
-    const PASS_DOCUMENT: &str = "pass the document, and name the overlay with `--overlay` or `Options::overlay`";
+    const PASS_DOCUMENT: &str =
+        "pass the document, and name the overlay with `--overlay` or `Options::overlay`";
     let Some(text) = overlay.root.get("extends").and_then(Value::as_str) else {
         let message = "this is an overlay, which changes a document, and it does not name one (`extends`)";
         return Err((message.to_owned(), PASS_DOCUMENT));
     };
     let path = match local_path(text, overlay) {
         Some(path) if overlay.source.from_disk => path,
-        _ => return Err((format!("the overlay extends `{text}`, which is not a file next to it"), PASS_DOCUMENT)),
+        _ => {
+            return Err((
+                format!("the overlay extends `{text}`, which is not a file next to it"),
+                PASS_DOCUMENT,
+            ));
+        }
     };
     let overlay_dir = overlay.source.path.canonicalize().ok();
     let overlay_dir = overlay_dir.as_deref().and_then(Path::parent).map(Path::to_path_buf);
     let roots = options.roots.iter().filter_map(|root| root.canonicalize().ok()).chain(overlay_dir);
     let real_path = path.canonicalize();
-    let real_path = real_path.map_err(|_| (format!("the overlay extends `{text}`, which does not exist"), PASS_DOCUMENT))?;
+    let real_path = real_path
+        .map_err(|_| (format!("the overlay extends `{text}`, which does not exist"), PASS_DOCUMENT))?;
     if !roots.into_iter().any(|root| real_path.starts_with(root)) {
         let message = format!("the overlay extends `{text}`, which is outside its directory");
         return Err((message, "name the directory of the document (`--root`, `Options::root`)"));

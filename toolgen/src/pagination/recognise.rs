@@ -99,7 +99,9 @@ impl<'a> List<'a> {
                     .iter()
                     .any(|names| self.argument(names, |_| true).is_some())
         };
-        by_name.or_else(|| by_shape().filter(|_| has_page_argument())).map(|pointer| NextPage::Url(pointer.into()))
+        by_name
+            .or_else(|| by_shape().filter(|_| has_page_argument()))
+            .map(|pointer| NextPage::Url(pointer.into()))
     }
 
     /// A cursor in the body.

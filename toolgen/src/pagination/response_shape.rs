@@ -152,9 +152,9 @@ fn find_list<'a>(shape: &'a Shape, defs: &'a List<Def>, depth: usize) -> Option<
         return Some((child("", field), item));
     }
     // `data: {items: [...]}`, `_embedded: {pets: [...]}`
-    let wrappers = all
-        .iter()
-        .filter(|field| rank(names::LISTS, key(field)).is_some() || names::normalized(key(field)) == "embedded");
+    let wrappers = all.iter().filter(|field| {
+        rank(names::LISTS, key(field)).is_some() || names::normalized(key(field)) == "embedded"
+    });
     let mut nested_lists = wrappers.filter_map(|field| {
         let (inner, item) = find_list(&field.shape, defs, depth.checked_sub(1)?)?;
         (!inner.is_empty()).then(|| (format!("{}{inner}", child("", field)), item))

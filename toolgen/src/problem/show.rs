@@ -102,8 +102,8 @@ fn in_one_line(GroupedProblem { position, problem, others }: &GroupedProblem<'_>
 /// Renders problems for people: the error, its location, the line with a mark under the position, and what to do
 /// about it.
 ///
-/// The renderer remembers the position of the last problem, so that problems in the order of their positions take one pass over
-/// the text, regardless of their number.
+/// The renderer remembers the position of the last problem, so that problems in the order of their positions take one
+/// pass over the text, regardless of their number.
 #[derive(Debug, Default)]
 pub struct HumanRenderer {
     color: bool,
@@ -232,7 +232,8 @@ const fn tone(severity: Severity) -> &'static str {
 
 /// Formats positions as `2:3, 5:1 and 7 more places`.
 fn format_positions(others: &[Position]) -> String {
-    let displayed = others.iter().take(MAX_POSITIONS).map(|Position { line, column }| format!("{line}:{column}"));
+    let displayed =
+        others.iter().take(MAX_POSITIONS).map(|Position { line, column }| format!("{line}:{column}"));
     let joined = displayed.collect::<Vec<_>>().join(", ");
     match others.len().saturating_sub(MAX_POSITIONS) {
         0 => joined,

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::bundle::{Bundle, BundledFile};
 use super::{
-    TextPosition, Finding, Format, MAX_BYTES, Pointer, ParseResult, Source, Written, json, positions_at, read_bounded, yaml,
+    Finding, Format, MAX_BYTES, ParseResult, Pointer, Source, TextPosition, Written, json, positions_at,
+    read_bounded, yaml,
 };
 use crate::problem::{Problems, codes};
 
@@ -49,7 +50,9 @@ impl Document {
         }
         match read_bounded(path) {
             Ok(bytes) => Document::read(on_disk(path), bytes, problems),
-            Err(error) => report_unreadable(path, error, "check the name and the permissions of the file", problems),
+            Err(error) => {
+                report_unreadable(path, error, "check the name and the permissions of the file", problems)
+            }
         }
     }
 
@@ -127,7 +130,12 @@ fn on_disk(path: &Path) -> Source {
 }
 
 /// Reports that there is no document.
-fn report_unreadable(path: &Path, message: String, help: &str, problems: &mut Problems) -> Option<Arc<Document>> {
+fn report_unreadable(
+    path: &Path,
+    message: String,
+    help: &str,
+    problems: &mut Problems,
+) -> Option<Arc<Document>> {
     problems.set_source(Arc::new(Source { path: path.to_path_buf(), ..Source::default() }));
     problems.report(codes::UNREADABLE_FILE, &Pointer::ROOT, message, help);
     None

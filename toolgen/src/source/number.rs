@@ -68,7 +68,11 @@ pub(super) fn radix(digits: &str, radix: u32) -> ParsedNumber {
         .chars()
         .filter_map(|digit| digit.to_digit(radix))
         .fold(0.0, |sum, digit| sum * f64::from(radix) + f64::from(digit));
-    if value.is_infinite() { ParsedNumber::NonFinite(float(value)) } else { ParsedNumber::Nearest(float(value)) }
+    if value.is_infinite() {
+        ParsedNumber::NonFinite(float(value))
+    } else {
+        ParsedNumber::Nearest(float(value))
+    }
 }
 
 /// Returns a floating point number as JSON; an infinite one becomes the largest.

@@ -85,7 +85,11 @@ impl Ranks {
         let (mut low, mut high) = (0, same_length.ranks.len() / 3);
         while low < high {
             let middle = low.midpoint(high);
-            match same_length.bytes.get(middle * same_length.length..(middle + 1) * same_length.length)?.cmp(token) {
+            match same_length
+                .bytes
+                .get(middle * same_length.length..(middle + 1) * same_length.length)?
+                .cmp(token)
+            {
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
                 std::cmp::Ordering::Equal => {

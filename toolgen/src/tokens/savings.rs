@@ -68,7 +68,8 @@ impl Report {
         }
         let total = report.total();
         let saving = |(levers, apply): &Lever| {
-            let remaining: usize = counted.iter().map(|tool| tool.tokens_with(*apply, dialect, &counter)).sum();
+            let remaining: usize =
+                counted.iter().map(|tool| tool.tokens_with(*apply, dialect, &counter)).sum();
             Saving { levers, tokens: total.saturating_sub(remaining) }
         };
         let mut savings: Vec<Saving> = LEVERS.iter().map(saving).filter(|saving| saving.tokens > 0).collect();

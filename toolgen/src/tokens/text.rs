@@ -45,7 +45,12 @@ pub(super) fn write(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result 
     write_more(f, report.tools.len(), "tools")?;
     let refused: Vec<&ToolTokens> = report.tools.iter().filter(|tool| tool.refused.is_some()).collect();
     if !refused.is_empty() {
-        writeln!(f, "\nnot counted: {} that {} cannot express", with_separators(refused.len()), report.dialect)?;
+        writeln!(
+            f,
+            "\nnot counted: {} that {} cannot express",
+            with_separators(refused.len()),
+            report.dialect
+        )?;
     }
     if !report.savings.is_empty() {
         writeln!(f, "\nwhat would save most, each alone (`--slim LEVERS`)")?;
@@ -57,7 +62,8 @@ pub(super) fn write(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result 
 }
 
 fn tool_row(tool: &ToolTokens) -> String {
-    let describe_trims = describe_trims(tool).map_or_else(String::new, |describe_trims| format!("  [{describe_trims}]"));
+    let describe_trims =
+        describe_trims(tool).map_or_else(String::new, |describe_trims| format!("  [{describe_trims}]"));
     format!("{}{describe_trims}", tool.name)
 }
 
@@ -68,7 +74,9 @@ fn write_row(f: &mut fmt::Formatter<'_>, tokens: usize, total: usize, label: &st
 
 fn write_more(f: &mut fmt::Formatter<'_>, count: usize, label: &str) -> fmt::Result {
     match count.checked_sub(MAX_ROWS) {
-        Some(hidden) if hidden > 0 => writeln!(f, "             … and {} more {label}", with_separators(hidden)),
+        Some(hidden) if hidden > 0 => {
+            writeln!(f, "             … and {} more {label}", with_separators(hidden))
+        }
         _ => Ok(()),
     }
 }

@@ -145,7 +145,8 @@ mod tests {
         assert!(two.stale(&dir).is_empty());
         let one = build(&[("cats", 0)], &["pets", "shops"]);
         let stale = ["cats/tools_1.rs", "cats/tools_2.rs", "tools_1.rs"];
-        let stale = ["pets", "shops"].map(|document| stale.map(|path| format!("src/{document}/{path}"))).concat();
+        let stale =
+            ["pets", "shops"].map(|document| stale.map(|path| format!("src/{document}/{path}"))).concat();
         assert_eq!(relative_paths(one.stale(&dir)), stale);
         remove(&one.stale(&dir)).unwrap();
         one.write(&dir).unwrap();

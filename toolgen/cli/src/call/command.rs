@@ -49,30 +49,30 @@ pub(super) fn describe(
 ) -> Result<Value, ToolError> {
     let recorder = Recorder::default();
     let engines = Engines::new().with(CommandEngine::new().executor(recorder.clone()));
-    let made = engines.tools_from([tool]).map_err(|error| ToolError::failed(error.to_string()))?;
+    let tools = engines.tools_from([tool]).map_err(|error| ToolError::failed(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| ToolError::failed(error.to_string()))?;
     let context = ToolContext::new("cargo-toolgen", "").with_root("workdir", task.requests.work_dir());
-    let outcome = match made.first() {
+    let outcome = match tools.first() {
         Some(tool) => runtime.block_on(tool.execute(arguments, &context)),
         None => return Err(ToolError::failed("there is no such tool")),
     };
-    let asked = recorder.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let Some((argv, options)) = asked else {
+    let recorded = recorder.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Some((argv, options)) = recorded else {
         // The arguments cannot be turned into a command.
         return Err(outcome.err().unwrap_or_else(|| ToolError::failed("the tool runs no program")));
     };
-    let displayed = |name: &str, value: &str| match plan.inherit.iter().any(|inherited| *inherited == *name) {
+    let masked = |name: &str, value: &str| match plan.inherit.iter().any(|inherited| *inherited == *name) {
         true if !task.show_secrets => json!("****"),
         _ => json!(value),
     };
     let env: Map<String, Value> =
-        options.env.iter().map(|(name, value)| (name.clone(), displayed(name, value))).collect();
+        options.env.iter().map(|(name, value)| (name.clone(), masked(name, value))).collect();
     Ok(json!({
         "argv": argv,
         "env": env,
         "stdin": String::from_utf8_lossy(&options.stdin),
-        "work_dir": options.work_dir.as_ref().or(task.requests.given_work_dir()).map(|path| path.display().to_string()),
+        "work_dir": options.work_dir.as_ref().or(task.requests.explicit_work_dir()).map(|path| path.display().to_string()),
         "read_only": options.read_only,
         "network": !options.network_disabled,
     }))

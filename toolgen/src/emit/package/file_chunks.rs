@@ -52,7 +52,11 @@ impl Splitter<'_> {
             match inner {
                 Some(Module { head, name: module_name, items: inner }) => {
                     let _ = writeln!(out, "\n{head}");
-                    let name = if name == "tools" { module_name.to_owned() } else { format!("{name}_{module_name}") };
+                    let name = if name == "tools" {
+                        module_name.to_owned()
+                    } else {
+                        format!("{name}_{module_name}")
+                    };
                     let first = inner.lines().find(|line| !line.is_empty()).unwrap_or_default();
                     self.items(inner, first.len() - first.trim_start().len(), &name, out);
                     let _ = writeln!(out, "{:indent$}}}", "");

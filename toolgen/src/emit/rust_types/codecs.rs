@@ -106,10 +106,12 @@ pub(super) fn read_union(item: &Item, body: &Union, out: &mut String) {
             // Other values, and a missing value, select the default in any case.
             for index in (0..body.variants.len()).filter(|index| Some(*index) != *by_default) {
                 let value_literals = values.iter().filter(|(_, variant)| *variant == index);
-                let value_literals: Vec<String> = value_literals.map(|(value, _)| literal::string(value)).collect();
+                let value_literals: Vec<String> =
+                    value_literals.map(|(value, _)| literal::string(value)).collect();
                 if !value_literals.is_empty() {
                     let (value_literals, name) = (value_literals.join(" | "), variant(index));
-                    let _ = writeln!(out, "                {value_literals} => attempt(&value, Self::{name}),");
+                    let _ =
+                        writeln!(out, "                {value_literals} => attempt(&value, Self::{name}),");
                 }
             }
             let _ = match by_default {

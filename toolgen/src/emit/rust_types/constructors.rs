@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::super::literal;
-use super::model::{Body, Item, Presence, Struct, StructField, Ty, Union, Wrap};
 use super::location_aliases;
+use super::model::{Body, Item, Presence, Struct, StructField, Ty, Union, Wrap};
 use super::print::Printer;
 use super::tags::resolve_alias;
 
@@ -74,7 +74,7 @@ impl Printer<'_> {
                 let Item { name, body: Body::Enum(values), .. } = self.items.get(*index)? else {
                     return None;
                 };
-                let value = values.iter().find(|listed| listed.value == text)?;
+                let value = values.iter().find(|candidate| candidate.value == text)?;
                 Some(format!("{name}::{}", value.name))
             }
             _ => None,
@@ -84,7 +84,8 @@ impl Printer<'_> {
     /// Returns the parameter of a field, in the form that `__build!` reads.
     fn build_field(&self, field: &StructField, owner: &Item) -> String {
         let location = location_aliases::field(&owner.name, &field.key);
-        let (item_location, value_location) = (location_aliases::inner(&location, "item"), location_aliases::inner(&location, "value"));
+        let (item_location, value_location) =
+            (location_aliases::inner(&location, "item"), location_aliases::inner(&location, "value"));
         let ty = |ty: &Ty, location: &str| self.ty_at(ty, location, owner.tag_index);
         if field.presence == Presence::Nullable {
             return format!("(Option<{}>)", ty(&field.ty, &location));
@@ -93,7 +94,11 @@ impl Printer<'_> {
             Ty::Vec(inner) => format!("[{}]", ty(inner, &item_location)),
             Ty::Map { key, value } => match resolve_alias(self.items, value) {
                 Ty::Vec(inner) => {
-                    format!("{{{}, [{}]}}", self.key(key), ty(inner, &location_aliases::inner(&value_location, "item")))
+                    format!(
+                        "{{{}, [{}]}}",
+                        self.key(key),
+                        ty(inner, &location_aliases::inner(&value_location, "item"))
+                    )
                 }
                 _ => format!("{{{}, {}}}", self.key(key), ty(value, &value_location)),
             },

@@ -58,8 +58,8 @@ struct Groups {
     members: Vec<Vec<usize>>,
 }
 
-/// Finds the groups in two traversals (Kosaraju's algorithm). In a traversal of all types, the type that is finished last
-/// is contained only in types of its own group, so all types that refer to it, directly or indirectly, form its
+/// Finds the groups in two traversals (Kosaraju's algorithm). In a traversal of all types, the type that is finished
+/// last is contained only in types of its own group, so all types that refer to it, directly or indirectly, form its
 /// group. Without that group, the same holds for the remaining type that is finished last.
 fn groups(graph: &[Vec<Edge>]) -> Groups {
     const NONE: usize = usize::MAX;

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 
 use super::super::idents::{self, Names};
 use super::model::{Body, CallTypes, Item, Origin, Struct, Ty, Union, Use, Wrap};
-use super::type_site::nested_name;
 use super::tags::resolve_alias;
+use super::type_site::nested_name;
 use crate::names::spell_comparisons;
 
 /// The aliases of types, by location.
@@ -40,7 +40,8 @@ impl LocationAliases {
             uses.extend(item.uses.iter().map(|site| (site.name.clone(), (index, site.clone()))));
         }
         for (location, first, target) in located {
-            let Some((_, Use { fallback_doc, owner, .. })) = uses.get(&first).filter(|(index, _)| *index == target)
+            let Some((_, Use { fallback_doc, owner, .. })) =
+                uses.get(&first).filter(|(index, _)| *index == target)
             else {
                 continue;
             };
@@ -61,8 +62,7 @@ impl LocationAliases {
     pub(super) fn name(&self, items: &[Item], location: &str, target: usize) -> Option<usize> {
         let alias = *self.0.get(location)?;
         let is_suitable = items.get(target).is_none_or(|item| item.fits_all || item.origin == Origin::Tool);
-        let is_alias_of_target =
-            matches!(resolve_alias(items, &Ty::Item(alias, Wrap::Plain)), Ty::Item(index, _) if *index == target);
+        let is_alias_of_target = matches!(resolve_alias(items, &Ty::Item(alias, Wrap::Plain)), Ty::Item(index, _) if *index == target);
         (!is_suitable && is_alias_of_target).then_some(alias)
     }
 }
@@ -70,8 +70,8 @@ impl LocationAliases {
 /// Returns the types of a call other than its arguments, with the suffixes of their names.
 fn result_parts<'c>(call: &'c CallTypes<'_>) -> Vec<(&'c Ty, &'static str)> {
     let CallTypes { output, failure, item, .. } = call;
-    let named = [(Some(output), "Output"), (failure.as_ref(), "Error"), (item.as_ref(), "Item")];
-    named.into_iter().filter_map(|(ty, part)| Some((ty?, part))).collect()
+    let types = [(Some(output), "Output"), (failure.as_ref(), "Error"), (item.as_ref(), "Item")];
+    types.into_iter().filter_map(|(ty, part)| Some((ty?, part))).collect()
 }
 
 /// Returns the name of a part of a location.
@@ -87,7 +87,8 @@ pub(super) fn field(type_name: &str, key: &str) -> String {
 /// Visits the types that a type consists of, with the names of their locations, derived from its name and from its
 /// first name.
 fn walk(item: &Item, visit: &mut dyn FnMut(&str, &str, &Ty)) {
-    let mut visit_part = |part: &str, ty: &Ty| visit(&inner(&item.name, part), &inner(&item.first_name, part), ty);
+    let mut visit_part =
+        |part: &str, ty: &Ty| visit(&inner(&item.name, part), &inner(&item.first_name, part), ty);
     match &item.body {
         Body::Struct(Struct { fields, extra, .. }) => {
             fields.iter().for_each(|field| visit_part(&spell_comparisons(&field.key), &field.ty));
@@ -102,13 +103,16 @@ fn walk(item: &Item, visit: &mut dyn FnMut(&str, &str, &Ty)) {
 
 /// Adds the named types in a type, with the names of their locations.
 fn collect_named(location: &str, first: &str, ty: &Ty, located: &mut Vec<(String, String, usize)>) {
-    let mut part = |part: &str, ty: &Ty| collect_named(&inner(location, part), &inner(first, part), ty, located);
+    let mut part =
+        |part: &str, ty: &Ty| collect_named(&inner(location, part), &inner(first, part), ty, located);
     match ty {
         Ty::Item(index, _) => located.push((location.to_owned(), first.to_owned(), *index)),
-        Ty::Optionin_type(location, first, of => (inner) => collect_named(location, first, inner => collect_named(location, first, of, located),
-        Ty::Vecpart("item", of) => (inner) => part("item", inner) => part("item", of),
+        Ty::Option(inner) => collect_named(location, first, inner, located),
+        Ty::Vec(inner) => part("item", inner),
         Ty::Map { value, .. } => part("value", value),
-        Ty::Tuple(items) => items.iter().enumerate().for_each(|(index, ty)| part(&format!("item {index}"), ty)),
+        Ty::Tuple(items) => {
+            items.iter().enumerate().for_each(|(index, ty)| part(&format!("item {index}"), ty))
+        }
         _ => {}
     }
 }

@@ -14,10 +14,10 @@ use super::model::{
     Body, Item, Origin, Presence, Struct, StructField, Ty, TypeRequest, Union, Use, Variant, Wrap,
 };
 use super::objects::{MAX_NESTING, object_of, scalar, without_null};
-use super::type_site::TypeSite;
 use super::repeats::{self, Repeats};
 use super::scalars::{constant, integer, scalar_type, type_names};
 use super::titles::Titles;
+use super::type_site::TypeSite;
 use super::usage::Usage;
 use super::{depth, raw, union, variants};
 
@@ -74,15 +74,15 @@ impl<'a> Lowering<'a> {
 
     /// Reserves the name of a tool's argument struct. It is called for all tools before any other type is named, so
     /// that the names used most in Rust code do not depend on the schemas of the document.
-    pub(super) fn reserve_input(&mut self, wanted: &TypeRequest<'_>) -> usize {
-        let text = &wanted.spec.description;
+    pub(super) fn reserve_input(&mut self, request: &TypeRequest<'_>) -> usize {
+        let text = &request.spec.description;
         // Without a description, the document has the operation here.
-        let mut doc = if **text == *wanted.operation { String::new() } else { first_paragraph(text) };
+        let mut doc = if **text == *request.operation { String::new() } else { first_paragraph(text) };
         if !doc.is_empty() {
             doc.push_str("\n\n");
         }
-        doc += &format!("Arguments of [`{0}`](super::{0}): `{1}`.", wanted.ident, wanted.operation);
-        let name = self.names.take_or(&idents::camel(wanted.spec.name.as_str()), "Call");
+        doc += &format!("Arguments of [`{0}`](super::{0}): `{1}`.", request.ident, request.operation);
+        let name = self.names.take_or(&idents::camel(request.spec.name.as_str()), "Call");
         self.add(name, doc, Origin::Tool)
     }
 
@@ -166,9 +166,11 @@ impl<'a> Lowering<'a> {
             Kind::Boolean => Ty::Bool,
             Kind::Integer(rules) => integer(rules),
             Kind::Number(_) => Ty::Float,
-            Kind::String(rules) => {
-                self.text_types.iter().find_map(|text_type| text_type.of(&rules.format)).map_or(Ty::Text, Ty::Known)
-            }
+            Kind::String(rules) => self
+                .text_types
+                .iter()
+                .find_map(|text_type| text_type.of(&rules.format))
+                .map_or(Ty::Text, Ty::Known),
             Kind::Ref(name) => self.lower_named(name, site),
             Kind::Array(rules) => Ty::Vec(Box::new(self.value(&rules.items, &site.inner("item")))),
             Kind::Tuple(rules) => {
@@ -178,7 +180,9 @@ impl<'a> Lowering<'a> {
                 }
                 let items = rules.items.iter().enumerate();
                 Ty::Tuple(
-                    items.map(|(index, item)| self.value(item, &site.inner(&format!("item {index}")))).collect(),
+                    items
+                        .map(|(index, item)| self.value(item, &site.inner(&format!("item {index}"))))
+                        .collect(),
                 )
             }
             Kind::Enum(_) => match scalar_type(shape) {
@@ -323,8 +327,10 @@ impl<'a> Lowering<'a> {
         let variants = shapes.iter().zip(names).map(|(shape, name)| {
             // A variant without a name that would repeat the name of the union, as in `PetPet`, is called `Base`.
             let base_name = site.name.strip_suffix("Data").filter(|base_name| !base_name.is_empty());
-            let is_repetition =
-                base_name.into_iter().chain([site.name.as_str()]).any(|base_name| name.eq_ignore_ascii_case(base_name));
+            let is_repetition = base_name
+                .into_iter()
+                .chain([site.name.as_str()])
+                .any(|base_name| name.eq_ignore_ascii_case(base_name));
             let is_base = is_repetition && !matches!(shape.kind, Kind::Ref(_));
             let name = scope.take(if is_base { "Base" } else { &name });
             let doc = first_paragraph(&shape.description);

@@ -15,7 +15,8 @@ pub(super) fn merge_equal(items: &mut [Item], calls: &mut [CallTypes<'_>]) {
             let target = canonical[index];
             if target != index {
                 let is_numbered = matches!(item.origin, Origin::Location { numbered: true });
-                item.body = if is_numbered { Body::Pending } else { Body::Alias(Ty::Item(target, Wrap::Plain)) };
+                item.body =
+                    if is_numbered { Body::Pending } else { Body::Alias(Ty::Item(target, Wrap::Plain)) };
             }
             item.body.types_mut().into_iter().for_each(|ty| redirect(ty, &canonical));
         }
@@ -38,7 +39,7 @@ pub(super) fn merge_equal(items: &mut [Item], calls: &mut [CallTypes<'_>]) {
 /// Finds types that equal an earlier one, and returns whether new ones were found.
 fn find(items: &[Item], canonical: &mut [usize]) -> bool {
     let mut first: HashMap<&Body, usize> = HashMap::new();
-    let mut found = false;
+    let mut has_found = false;
     // The best name comes first.
     for current_rank in [2, 1, 0] {
         for (index, item) in items.iter().enumerate() {
@@ -51,11 +52,11 @@ fn find(items: &[Item], canonical: &mut [usize]) -> bool {
             let earlier = *first.entry(&item.body).or_insert(index);
             if earlier != index && !is_named {
                 canonical[index] = earlier;
-                found = true;
+                has_found = true;
             }
         }
     }
-    found
+    has_found
 }
 
 /// Makes a type refer to the types that are kept.

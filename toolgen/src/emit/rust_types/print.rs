@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use super::super::ModuleStyle;
 use super::super::literal::{self, visible};
 use super::codecs::{read_object, read_union, write_object};
-use super::model::{Body, CallTypes, Item, Presence, Struct, StructField, Ty, Union, Variant, Wrap};
 use super::location_aliases::{self, LocationAliases};
+use super::model::{Body, CallTypes, Item, Presence, Struct, StructField, Ty, Union, Variant, Wrap};
 use super::type_site::nested_name;
 use super::{Types, doc as documentation, enums, tags};
 
@@ -105,7 +105,8 @@ impl Printer<'_> {
              pub mod types {\n",
         );
         let _ = writeln!(out, "    use {}::__private::types_prelude::*;", self.runtime);
-        if tag_index.is_some() && self.modules.get(&None).is_some_and(|enclosing| !enclosing.items.is_empty()) {
+        if tag_index.is_some() && self.modules.get(&None).is_some_and(|enclosing| !enclosing.items.is_empty())
+        {
             out.push_str(
                 "    #[allow(unused_imports, reason = \"which of them the types need depends on the document\")]\n    \
                  use super::super::types::*;\n",
@@ -146,7 +147,9 @@ impl Printer<'_> {
             let (ident, _) = rest.split_once(')')?;
             let target = *self.idents.get(ident)?;
             let up = if tag_index.is_some() { "super::" } else { "" };
-            let down = target.and_then(|target| self.tags.get(target)).map_or_else(String::new, |tag| format!("{tag}::"));
+            let down = target
+                .and_then(|target| self.tags.get(target))
+                .map_or_else(String::new, |tag| format!("{tag}::"));
             (target != tag_index).then(|| format!("{LINK}{up}{down}"))
         };
         if self.tags.is_empty() {
@@ -258,8 +261,8 @@ impl Printer<'_> {
                 Body::Numbers(_) => are_numbers,
                 _ => false,
             };
-            let enums = |open: bool| {
-                let enums = items().filter(move |item| is_kind(&item.body) && item.is_open == open);
+            let enums = |is_open: bool| {
+                let enums = items().filter(move |item| is_kind(&item.body) && item.is_open == is_open);
                 enums.map(|item| item.name.as_str())
             };
             if enums(true).chain(enums(false)).next().is_some() {
@@ -317,15 +320,19 @@ impl Printer<'_> {
             Ty::Map { key, value } => format!("BTreeMap<{}, {}>", self.key(key), part("value", value)),
             Ty::Tuple(items) => {
                 let items = items.iter().enumerate();
-                let items: Vec<_> = items.map(|(index, item)| part(&format!("item {index}"), item) + ",").collect();
+                let items: Vec<_> =
+                    items.map(|(index, item)| part(&format!("item {index}"), item) + ",").collect();
                 format!("({})", items.join(" "))
             }
             Ty::Item(index, wrap) => {
                 let is_visible = |alias: &usize| {
-                    self.items.get(*alias).is_some_and(|alias| alias.tag_index.is_none() || alias.tag_index == tag_index)
+                    self.items
+                        .get(*alias)
+                        .is_some_and(|alias| alias.tag_index.is_none() || alias.tag_index == tag_index)
                 };
                 let aliases = self.aliases.name(self.items, location, *index).filter(is_visible);
-                let name = self.items.get(aliases.unwrap_or(*index)).map_or("Value", |item| item.name.as_str());
+                let name =
+                    self.items.get(aliases.unwrap_or(*index)).map_or("Value", |item| item.name.as_str());
                 match wrap {
                     Wrap::Plain => name.to_owned(),
                     Wrap::Box => format!("Box<{name}>"),

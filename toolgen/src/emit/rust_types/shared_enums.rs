@@ -31,7 +31,8 @@ pub(super) fn rename(items: &mut Vec<Item>, tags: &BTreeMap<usize, &str>, names:
     shared.sort_by_key(|index| items.get(*index).map_or(0, |item| usize::MAX - item.uses.len()));
     for index in shared {
         let Some(item) = items.get(index) else { continue };
-        let is_unique = |key: &str| types_by_key.get(&key.to_ascii_lowercase()).is_some_and(|types| types.len() == 1);
+        let is_unique =
+            |key: &str| types_by_key.get(&key.to_ascii_lowercase()).is_some_and(|types| types.len() == 1);
         let mut candidates = candidates(&item.uses, tags, is_unique);
         if let Some(scalar_name) = scalar_union_name(item) {
             candidates.insert(0, scalar_name);
@@ -51,7 +52,8 @@ pub(super) fn rename(items: &mut Vec<Item>, tags: &BTreeMap<usize, &str>, names:
                 .name
                 .strip_prefix(&old)
                 .filter(|suffix| suffix.starts_with(|c: char| c.is_ascii_uppercase()));
-            if let Some(nested_name) = suffix.map(|suffix| format!("{name}{suffix}")).filter(|name| names.is_free(name))
+            if let Some(nested_name) =
+                suffix.map(|suffix| format!("{name}{suffix}")).filter(|name| names.is_free(name))
             {
                 rename_item(items, inner, &nested_name, names);
             }

@@ -41,9 +41,12 @@ pub(super) fn missing_tag<'u>(items: &[Item], union: &'u Union, index: usize) ->
     let Choice::Tag { property, values, by_default } = &union.choice else { return None };
     let mut texts = values.iter().filter(|(_, variant)| *variant == index).map(|(text, _)| text.as_str());
     let first = texts.next().filter(|_| *by_default != Some(index))?;
-    let is_added = match struct_of(items, &union.variants.get(index)?.ty).and_then(|struct_index| items.get(struct_index)) {
+    let is_added = match struct_of(items, &union.variants.get(index)?.ty)
+        .and_then(|struct_index| items.get(struct_index))
+    {
         Some(Item { body: Body::Struct(body), .. }) => {
-            let is_always_present = body.fields.iter().any(|field| field.key == *property && !field.is_optional());
+            let is_always_present =
+                body.fields.iter().any(|field| field.key == *property && !field.is_optional());
             !is_always_present && !body.constants.iter().any(|(key, _)| key == property)
         }
         // A nested union, which may add more.
@@ -64,7 +67,8 @@ pub(super) fn constant_tags(items: &[Item]) -> BTreeMap<usize, (&str, &str)> {
         };
         for (index, variant) in variants.iter().enumerate() {
             let Some(struct_index) = struct_of(items, &variant.ty) else { continue };
-            let mut texts = values.iter().filter(|(_, variant)| *variant == index).map(|(text, _)| text.as_str());
+            let mut texts =
+                values.iter().filter(|(_, variant)| *variant == index).map(|(text, _)| text.as_str());
             let single = texts.next().filter(|_| texts.next().is_none() && *by_default != Some(index));
             let tag = single.map(|text| (property.as_str(), text));
             all.entry(struct_index)
@@ -76,7 +80,8 @@ pub(super) fn constant_tags(items: &[Item]) -> BTreeMap<usize, (&str, &str)> {
 }
 
 fn has_key(body: &Struct, key: &str) -> bool {
-    body.fields.iter().any(|field| field.key == key) || body.constants.iter().any(|(constant, _)| constant == key)
+    body.fields.iter().any(|field| field.key == key)
+        || body.constants.iter().any(|(constant, _)| constant == key)
 }
 
 /// Returns the type that an alias resolves to; the type itself if it is not an alias.

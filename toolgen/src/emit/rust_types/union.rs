@@ -11,7 +11,7 @@ use super::super::idents::{self, Names};
 use super::doc::first_paragraph;
 use super::model::{Body, Choice, Listed, Ty};
 use super::objects::{MAX_NESTING, is_string, json_type, object_of, without_null};
-use super::scalars::{are_named_integers, scalar_type, as_i64};
+use super::scalars::{are_named_integers, as_i64, scalar_type};
 
 /// Whether a shape that the document names becomes a separate type.
 pub(super) fn is_nominal(shape: &Shape) -> bool {
@@ -174,7 +174,11 @@ fn are_objects(defs: &List<Def>, shape: &Shape, nesting: usize) -> bool {
     }
 }
 
-fn tag_if_distinct(property: &str, values: Vec<(String, usize)>, by_default: Option<usize>) -> Option<Choice> {
+fn tag_if_distinct(
+    property: &str,
+    values: Vec<(String, usize)>,
+    by_default: Option<usize>,
+) -> Option<Choice> {
     let mut seen = BTreeSet::new();
     let are_distinct = values.iter().all(|(value, _)| seen.insert(value.clone()));
     are_distinct.then_some(Choice::Tag { property: property.to_owned(), values, by_default })

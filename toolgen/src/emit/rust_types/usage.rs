@@ -53,7 +53,12 @@ pub(super) fn of(tools: &[TypeRequest<'_>]) -> BTreeMap<String, Usage> {
     usages
 }
 
-fn collect_reached(shape: &Shape, defs: &List<toolgen_core::Def>, usage: Usage, reached: &mut BTreeSet<String>) {
+fn collect_reached(
+    shape: &Shape,
+    defs: &List<toolgen_core::Def>,
+    usage: Usage,
+    reached: &mut BTreeSet<String>,
+) {
     let mut pending = Vec::new();
     references(shape, usage, reached, &mut pending);
     while let Some(name) = pending.pop() {
@@ -109,7 +114,8 @@ pub(super) fn mark_keys(items: &mut [Item]) {
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); items.len()];
     let mut not_keys = Vec::new();
     for (index, item) in items.iter_mut().enumerate() {
-        let accepts_any = item.is_open && matches!(item.body, Body::Union(_)) || matches!(item.body, Body::Pending);
+        let accepts_any =
+            item.is_open && matches!(item.body, Body::Union(_)) || matches!(item.body, Body::Pending);
         let mut is_key = !accepts_any;
         for ty in item.body.types_mut() {
             is_key &= ty.is_key();

@@ -9,6 +9,7 @@ use super::super::idents;
 use super::model::Choice;
 use super::objects::object_of;
 use super::titles;
+
 /// Returns names for the variants, which may still be equal. They are derived from references, distinguishing tags,
 /// titles, and kinds. Variants with the same name are named after something that only they have.
 pub(super) fn names(defs: &List<Def>, shapes: &[&Shape], choice: &Choice) -> Vec<String> {
@@ -103,7 +104,8 @@ fn unique_text(rules: &ObjectRules, others: &[ObjectRules]) -> Option<String> {
     let (_, text) = texts.find(|(field, text)| {
         let mut other_fields = others.iter().flat_map(|rules| &*rules.fields);
         !others.is_empty()
-            && !other_fields.any(|other| other.wire_name() == field.wire_name() && only_text(other) == Some(text))
+            && !other_fields
+                .any(|other| other.wire_name() == field.wire_name() && only_text(other) == Some(text))
             && others
                 .iter()
                 .all(|rules| rules.fields.iter().any(|other| other.wire_name() == field.wire_name()))

@@ -63,7 +63,8 @@ impl Parser {
     /// Skips a string and returns `true` if the string is next.
     fn eat(&mut self, text: &str) -> bool {
         let end = self.position + text.chars().count();
-        let is_next = self.chars.get(self.position..end).is_some_and(|next| next.iter().copied().eq(text.chars()));
+        let is_next =
+            self.chars.get(self.position..end).is_some_and(|next| next.iter().copied().eq(text.chars()));
         if is_next {
             self.position = end;
         }

@@ -15,7 +15,7 @@ pub(in crate::source) fn locate(text: &str, pointers: &[&Pointer]) -> Vec<Positi
     }
     let mut lexer = Lexer::new(text);
     lexer.peek();
-    let start = lexer.at;
+    let start = lexer.offset;
     visit(&mut lexer, start, Some(&mut requested));
     let mut offsets = Vec::with_capacity(pointers.len());
     requested.collect(0, &mut offsets);
@@ -96,9 +96,9 @@ fn visit(lexer: &mut Lexer<'_>, start: usize, mut requested: Option<&mut Pointer
 }
 
 fn object(lexer: &mut Lexer<'_>, mut requested: Option<&mut PointerTree>) {
-    lexer.at += 1;
+    lexer.offset += 1;
     while lexer.peek() == Some(b'"') {
-        let start = lexer.at;
+        let start = lexer.offset;
         let inner = match requested.as_deref_mut() {
             Some(requested) => lexer.string().ok().and_then(|key| requested.child_mut(&key)),
             None => {
@@ -114,15 +114,15 @@ fn object(lexer: &mut Lexer<'_>, mut requested: Option<&mut PointerTree>) {
 }
 
 fn array(lexer: &mut Lexer<'_>, mut requested: Option<&mut PointerTree>) {
-    lexer.at += 1;
+    lexer.offset += 1;
     let mut index = 0;
     while let Some(byte) = lexer.peek()
         && byte != b']'
     {
-        let start = lexer.at;
+        let start = lexer.offset;
         let inner = requested.as_deref_mut().and_then(|requested| requested.child_mut(&index.to_string()));
         visit(lexer, start, inner);
-        if !lexer.take(b',') && lexer.at == start {
+        if !lexer.take(b',') && lexer.offset == start {
             return;
         }
         index += 1;

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
-use super::super::{TextPosition, Finding, MAX_DEPTH, MAX_FINDINGS, ParseResult, number, quote};
-use super::lex::{SyntaxError, Lexer};
+use super::super::{Finding, MAX_DEPTH, MAX_FINDINGS, ParseResult, TextPosition, number, quote};
+use super::lex::{Lexer, SyntaxError};
 use crate::problem::codes;
 use crate::source::{Pointer, Written};
 
@@ -25,25 +25,30 @@ pub(in crate::source) fn read(text: &str) -> ParseResult {
             // The reason for rejecting the document must not be lost among lesser findings.
             reader.findings.truncate(MAX_FINDINGS - 1);
             let help = "correct the document here";
-            reader.add_finding(codes::MALFORMED_TEXT, error.at, error.message, help);
+            reader.add_finding(codes::MALFORMED_TEXT, error.offset, error.message, help);
             None
         }
         Err(Stop::TooDeep) => {
             let message = format!("the document is nested deeper than {MAX_DEPTH} levels");
             reader.path.clear();
             reader.findings.truncate(MAX_FINDINGS - 1);
-            reader.add_finding(codes::TOO_DEEP, reader.lexer.at, message, "name parts of it and refer to them");
+            reader.add_finding(
+                codes::TOO_DEEP,
+                reader.lexer.offset,
+                message,
+                "name parts of it and refer to them",
+            );
             None
         }
     };
     if value.is_some() && reader.lexer.peek().is_some() {
         let message = String::from("text after the end of the document is ignored");
-        reader.add_finding(codes::TRAILING_TEXT, reader.lexer.at, message, "remove it");
+        reader.add_finding(codes::TRAILING_TEXT, reader.lexer.offset, message, "remove it");
     }
     let oddities = std::mem::take(&mut reader.lexer.oddities);
     // For an invalid text, only the position of the error is of interest.
-    for (at, message) in oddities.into_iter().filter(|_| value.is_some()) {
-        reader.add_finding(codes::ODD_STRING, at, String::from(message), "write it as an escape");
+    for (offset, message) in oddities.into_iter().filter(|_| value.is_some()) {
+        reader.add_finding(codes::ODD_STRING, offset, String::from(message), "write it as an escape");
     }
     (value.map(|value| (value, reader.written)), reader.findings)
 }
@@ -81,7 +86,7 @@ impl From<SyntaxError> for Stop {
 impl Reader<'_> {
     fn value(&mut self) -> Result<Value, Stop> {
         let first = self.lexer.peek();
-        let start = self.lexer.at;
+        let start = self.lexer.offset;
         match first {
             Some(b'"') => Ok(Value::String(self.lexer.string()?.into_owned())),
             Some(b'{') => self.object(),
@@ -113,11 +118,11 @@ impl Reader<'_> {
     /// Reports a comma before the end of an object or an array.
     fn trailing_comma(&self) -> Stop {
         let message = String::from("trailing comma, which JSON does not allow");
-        Stop::SyntaxError(SyntaxError { at: self.lexer.at, message })
+        Stop::SyntaxError(SyntaxError { offset: self.lexer.offset, message })
     }
 
     fn object(&mut self) -> Result<Value, Stop> {
-        self.lexer.at += 1;
+        self.lexer.offset += 1;
         let first = self.members.len();
         if self.lexer.take(b'}') {
             return Ok(Value::Object(Map::new()));
@@ -130,7 +135,7 @@ impl Reader<'_> {
                     false => self.lexer.expected("a key in double quotes").into(),
                 });
             }
-            let start = self.lexer.at;
+            let start = self.lexer.offset;
             let key = self.lexer.string()?.into_owned();
             if !self.lexer.take(b':') {
                 return Err(self.lexer.expected("`:`").into());
@@ -170,7 +175,7 @@ impl Reader<'_> {
     }
 
     fn array(&mut self) -> Result<Value, Stop> {
-        self.lexer.at += 1;
+        self.lexer.offset += 1;
         let mut items = Vec::new();
         if self.lexer.take(b']') {
             return Ok(Value::Array(items));
@@ -192,12 +197,12 @@ impl Reader<'_> {
         }
     }
 
-    fn add_finding(&mut self, code: crate::Code, at: usize, message: String, help: &'static str) {
+    fn add_finding(&mut self, code: crate::Code, offset: usize, message: String, help: &'static str) {
         if self.findings.len() >= MAX_FINDINGS {
             return;
         }
         let pointer = self.pointer();
-        self.findings.push(Finding { code, pointer, position: TextPosition::Byte(at), message, help });
+        self.findings.push(Finding { code, pointer, position: TextPosition::Byte(offset), message, help });
     }
 
     /// Returns the pointer to the parser's position.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::super::number::ParsedNumber;
-use super::super::{TextPosition, Finding, MAX_DEPTH, MAX_FINDINGS, Pointer, Position, Written, quote};
+use super::super::{Finding, MAX_DEPTH, MAX_FINDINGS, Pointer, Position, TextPosition, Written, quote};
 use super::compose::{Id, Kind, Node, Tree};
 use super::scalar;
 use crate::problem::codes;
@@ -28,7 +28,12 @@ pub(super) fn build(tree: &Tree<'_>, findings: &mut Vec<Finding>) -> Option<(Val
             match stop.reason {
                 StopReason::TooDeep => {
                     let message = format!("aliases make the document deeper than {MAX_DEPTH} levels");
-                    builder.add_finding(codes::TOO_DEEP, at, message, "use $ref to share parts of the document");
+                    builder.add_finding(
+                        codes::TOO_DEEP,
+                        at,
+                        message,
+                        "use $ref to share parts of the document",
+                    );
                 }
                 StopReason::TooLarge => {
                     let message = String::from("the aliases of this document expand to too many values");
@@ -141,7 +146,12 @@ impl<'b, 't> Builder<'b, 't> {
             let Some(name) = self.tree.key(key) else {
                 let message = String::from("an array or an object cannot be a key; the member is omitted");
                 if is_first {
-                    self.add_finding(codes::COMPLEX_KEY, at, message, "put quotes around it if it is a string");
+                    self.add_finding(
+                        codes::COMPLEX_KEY,
+                        at,
+                        message,
+                        "put quotes around it if it is a string",
+                    );
                 }
                 continue;
             };
@@ -172,7 +182,12 @@ impl<'b, 't> Builder<'b, 't> {
                             "the value does not match its tag `!!{}`; it is read as a string",
                             tag.suffix
                         );
-                        self.add_finding(codes::BAD_TAG, node.at, message, "remove the tag, or fix the value");
+                        self.add_finding(
+                            codes::BAD_TAG,
+                            node.at,
+                            message,
+                            "remove the tag, or fix the value",
+                        );
                     }
                     ParsedNumber::Exact(Value::String(text.to_string()))
                 }

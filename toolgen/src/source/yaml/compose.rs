@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
 
-use super::super::{TextPosition, Finding, MAX_DEPTH, MAX_FINDINGS, Position};
+use super::super::{Finding, MAX_DEPTH, MAX_FINDINGS, Position, TextPosition};
 use super::hints::diagnose;
 use crate::problem::codes;
 

@@ -10,7 +10,7 @@ use std::cell::Cell;
 
 use saphyr_parser::{Event, Parser};
 
-use super::super::{TextPosition, Finding, MAX_FINDINGS, Position};
+use super::super::{Finding, MAX_FINDINGS, Position, TextPosition};
 use super::compose::{ParseStop, position};
 use crate::problem::codes;
 
@@ -217,9 +217,9 @@ mod tests {
             ("- a: 'x\n  it:\n  y' # c\n  b: 1\n", json!([{"a": "x it: y", "b": 1}]), &[1]),
             ("a: 'x'#c\nb: \"é\"# 'd'\nc: [1]#e\n", json!({"a": "x", "b": "é", "c": [1]}), &[1, 2, 3]),
         ] {
-            let (found, messages) = read(text);
+            let (actual, messages) = read(text);
             let notes: Vec<_> = lines.iter().map(|line| ("N0118", *line)).collect();
-            assert_eq!((found, messages), (Some(value), notes), "{text}");
+            assert_eq!((actual, messages), (Some(value), notes), "{text}");
         }
     }
 

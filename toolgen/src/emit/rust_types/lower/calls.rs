@@ -11,43 +11,43 @@ use super::Lowering;
 
 impl Lowering<'_> {
     /// Returns the types of a tool whose argument struct already has a name.
-    pub(in super::super) fn tool<'w>(&mut self, wanted: &TypeRequest<'w>, input: usize) -> CallTypes<'w> {
-        let spec = wanted.spec;
+    pub(in super::super) fn tool<'w>(&mut self, request: &TypeRequest<'w>, input: usize) -> CallTypes<'w> {
+        let spec = request.spec;
         self.owner = Some(input);
         let name = self.items.get(input).map_or_else(String::new, |item| item.name.clone());
         let site = TypeSite::new(&name, String::new(), Usage::INPUT);
         let rules = object_of(self.defs, &spec.input, 0);
         let body = match rules {
-            Some(rules) if wanted.is_function => with_defaults(self.structure(&rules, &site), &rules),
+            Some(rules) if request.is_function => with_defaults(self.structure(&rules, &site), &rules),
             Some(rules) => self.structure(&rules, &site),
             // Arguments that are not a plain object are passed unchanged.
             None => Struct { extra: Some(("arguments".to_owned(), Ty::Value)), ..Struct::default() },
         };
         self.set(input, Body::Struct(body));
         // This precedes the result, which contains the items, so that they are named after the tool alone.
-        let item = wanted.items.map(|pointer| self.item(wanted, pointer, &name));
-        let fallback_doc = format!("The result of [`{0}`](super::{0}).", wanted.ident);
+        let item = request.items.map(|pointer| self.item(request, pointer, &name));
+        let fallback_doc = format!("The result of [`{0}`](super::{0}).", request.ident);
         let site = TypeSite::new(&nested_name(&name, "Output"), fallback_doc, Usage::OUTPUT);
-        let nothing = if wanted.success.is_empty { Ty::Unit } else { Ty::Value };
+        let nothing = if request.success.is_empty { Ty::Unit } else { Ty::Value };
         let output = spec.output.as_ref().map_or(nothing, |shape| self.value(shape, &site));
-        let headers = wanted.success.headers.as_ref().and_then(|shape| self.headers(shape, input, &name));
-        let failure = wanted.failure.map(|shape| self.failure(shape, input, &name));
+        let headers = request.success.headers.as_ref().and_then(|shape| self.headers(shape, input, &name));
+        let failure = request.failure.map(|shape| self.failure(shape, input, &name));
         CallTypes {
-            ident: wanted.ident,
-            tag_index: wanted.tag_index,
+            ident: request.ident,
+            tag_index: request.tag_index,
             input,
             output,
             failure,
             item,
             headers,
-            is_function: wanted.is_function,
+            is_function: request.is_function,
         }
     }
 
     /// Returns the type of the items of the list at a pointer into the result.
-    fn item(&mut self, wanted: &TypeRequest<'_>, pointer: &str, name: &str) -> Ty {
-        let item = wanted.spec.output.as_ref().and_then(|shape| item_at(self.defs, shape, pointer));
-        let fallback_doc = format!("An item of the list of [`{0}`](super::{0}).", wanted.ident);
+    fn item(&mut self, request: &TypeRequest<'_>, pointer: &str, name: &str) -> Ty {
+        let item = request.spec.output.as_ref().and_then(|shape| item_at(self.defs, shape, pointer));
+        let fallback_doc = format!("An item of the list of [`{0}`](super::{0}).", request.ident);
         item.map_or(Ty::Value, |shape| {
             self.value(&shape, &TypeSite::new(&nested_name(name, "Item"), fallback_doc, Usage::OUTPUT))
         })
@@ -56,14 +56,20 @@ impl Lowering<'_> {
     /// Adds the type of the headers of successful responses, which the arguments' documentation names.
     fn headers(&mut self, shape: &Shape, input: usize, name: &str) -> Option<Ty> {
         let Kind::Object(rules) = &shape.kind else { return None };
-        let fallback_doc = format!("The headers of an answer to [`{name}`], as `Answer::headers` reads them.");
+        let fallback_doc =
+            format!("The headers of an answer to [`{name}`], as `Answer::headers` reads them.");
         let index = self.reserve(&nested_name(name, "Headers"), fallback_doc);
         let unique = self.items.get(index).map_or_else(String::new, |item| item.name.clone());
         let body = self.structure(rules, &TypeSite::new(&unique, String::new(), Usage::OUTPUT));
         self.set(index, Body::Struct(body));
         if let Some(item) = self.items.get_mut(index) {
             let fallback_doc = item.doc.clone();
-            item.uses.push(Use { owner: Some(input), key: String::new(), name: unique.clone(), fallback_doc });
+            item.uses.push(Use {
+                owner: Some(input),
+                key: String::new(),
+                name: unique.clone(),
+                fallback_doc,
+            });
         }
         if let Some(item) = self.items.get_mut(input) {
             item.doc += &format!(" Its answer has the headers of [`{unique}`].");
