@@ -49,11 +49,11 @@ pub(super) fn describe(
 ) -> Result<Value, ToolError> {
     let recorder = Recorder::default();
     let engines = Engines::new().with(CommandEngine::new().executor(recorder.clone()));
-    let tools = engines.tools_from([tool]).map_err(|error| ToolError::failed(error.to_string()))?;
+    let made = engines.tools_from([tool]).map_err(|error| ToolError::failed(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| ToolError::failed(error.to_string()))?;
     let context = ToolContext::new("cargo-toolgen", "").with_root("workdir", task.requests.work_dir());
-    let outcome = match tools.first() {
+    let outcome = match made.first() {
         Some(tool) => runtime.block_on(tool.execute(arguments, &context)),
         None => return Err(ToolError::failed("there is no such tool")),
     };

@@ -138,8 +138,8 @@ pub(super) async fn call(
     }
     let toolbox = toolbox.build().map_err(|error| error.to_string())?;
     let input = arguments.to_string();
-    let context = ToolContext::new("test", "").with_cancel(cancel.clone());
-    Ok(one_shot::run_call(&toolbox, spec.name.as_str(), input.as_bytes(), &context).await)
+    let turn = ToolContext::new("test", "").with_cancel(cancel.clone());
+    Ok(one_shot::run_call(&toolbox, spec.name.as_str(), input.as_bytes(), &turn).await)
 }
 
 /// Returns a stub that counts its calls.

@@ -9,7 +9,7 @@ use super::codes;
 use super::context::{Context, nearest};
 use super::node::Node;
 use crate::problem::codes::SELECTOR;
-use crate::size::unknown_kept_arguments;
+use crate::size::kept_in_vain;
 use crate::source::Pointer;
 
 /// The attributes of a tool, and those that it shares with the other tools of its file.
@@ -47,7 +47,7 @@ impl<'a> Context<'a> {
                     spec.slim = slim;
                     // Shared attributes may name an argument of another tool.
                     if attributes.own.get("slim").is_some() {
-                        for (message, help) in unknown_kept_arguments(&spec.slim, &[&*spec]) {
+                        for (message, help) in kept_in_vain(&spec.slim, &[&*spec]) {
                             self.report(SELECTOR, &at, message, help);
                         }
                     }
