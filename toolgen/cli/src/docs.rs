@@ -74,7 +74,7 @@ fn compare(file: &Path, text: &str, output: &mut Output) -> io::Result<Outcome> 
     let (current, new) = (current.get(prefix..).unwrap_or_default(), new.get(prefix..).unwrap_or_default());
     let suffix = current.iter().rev().zip(new.iter().rev()).take_while(is_same).count();
     output.line(&format!("{}:{}: not the documentation of these tools", file.display(), prefix + 1))?;
-    for (sign, lines) in [('-', held), ('+', new)] {
+    for (sign, lines) in [('-', current), ('+', new)] {
         let lines = lines.get(..lines.len() - suffix).unwrap_or_default();
         for line in lines.iter().take(MAX_LINES) {
             output.line(&format!("{sign}{line}"))?;

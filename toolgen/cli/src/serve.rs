@@ -123,7 +123,7 @@ fn is_met(requirement: &Requirement, skipped: &BTreeSet<String>, client_values: 
 fn auditor(task: &Serve) -> Result<Auditor, String> {
     match &task.audit {
         None => Ok(Auditor::none()),
-        Some(argument) => StoreLocation::of(given)?.auditor(),
+        Some(argument) => StoreLocation::of(argument)?.auditor(),
     }
 }
 

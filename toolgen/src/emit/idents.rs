@@ -22,7 +22,7 @@ impl Names {
     /// Creates a scope of values, fields or modules with these names taken.
     pub(super) fn reserving(names: &[&str]) -> Names {
         let used = names.iter().map(|name| name.to_ascii_lowercase()).collect();
-        Names { used: used, ..Names::default() }
+        Names { used, ..Names::default() }
     }
 
     /// Creates a scope of types or variants with these names taken.

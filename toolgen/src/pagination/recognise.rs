@@ -17,7 +17,7 @@ pub(super) fn recognise(plan: &RequestPlan, spec: &ToolSpec) -> Option<Paginatio
         return None;
     }
     let response = ResponseShape::read(spec.output.as_ref()?.shape(), &spec.defs)?;
-    let list = List { plan, spec, response: response };
+    let list = List { plan, spec, response };
     let size = list.argument(names::SIZES, is_count);
     let header_link = || plan.pagination.as_ref().map(|_| NextPage::Link);
     let next = list

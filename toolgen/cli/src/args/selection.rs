@@ -305,7 +305,7 @@ pub(super) fn check_variable(option: &str, name: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "{option} takes the name of an environment variable, not a secret, and no variable of that name is set; \
+        "{option} takes the name of an environment variable, not a secret, and no variable of the given name is set; \
          set one, and pass its name"
     ))
 }

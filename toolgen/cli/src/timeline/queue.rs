@@ -101,14 +101,7 @@ impl OpenQueue {
             (rows.to_string(), left_out).hash(&mut hasher);
             let mark = format!("{:016x}", hasher.finish());
             let response = json!({ "mark": mark, "file": location, "rows": rows, "left_out": left_out });
-            Ok(QueueSnapshot {
-                stamp,
-                started,
-                duration: started.elapsed(),
-                next_expiry,
-                mark,
-                response: response,
-            })
+            Ok(QueueSnapshot { stamp, started, duration: started.elapsed(), next_expiry, mark, response })
         });
         read.await.unwrap_or_else(|error| Err(format!("reading the approvals failed: {error}")))
     }

@@ -51,7 +51,7 @@ impl Server {
         }
         let title = log.title().into();
         let (log, location, queue) = (Arc::new(Mutex::new(log)), Arc::new(location), Arc::new(queue));
-        Ok(Server { log, location: location, title, queue, address, key: key.into() })
+        Ok(Server { log, location, title, queue, address, key: key.into() })
     }
 
     /// Returns the URL of the page.

@@ -25,7 +25,7 @@ fn split_at(text: String, dir: &str, others: &[(String, String)], max: usize) ->
     if text.len() <= max {
         return (text, Vec::new());
     }
-    let mut splitter = Splitter { dir: dir, others, max, pieces: Vec::new() };
+    let mut splitter = Splitter { dir, others, max, pieces: Vec::new() };
     // The first lines describe the file and mark it as generated.
     let (head, items) = text.split_once("\n\n").unwrap_or(("", &text));
     let mut out = format!("{head}\n");
