@@ -50,7 +50,7 @@ pub(crate) fn kept_in_vain(slim: &Slim, specs: &[&ToolSpec]) -> Vec<(String, Str
     unknown.collect()
 }
 
-/// Reports the tools that exceed their ceiling in plain JSON Schema, with what is trimmed from them.
+/// Reports the tools that exceed their ceiling in plain JSON Schema, and their trims.
 pub fn check_ceiling(program: &Program, problems: &mut Problems) {
     for tool in program.all_tools() {
         let Some((bytes, ceiling, trims)) = over_ceiling(&tool.spec) else { continue };
@@ -62,7 +62,7 @@ pub fn check_ceiling(program: &Program, problems: &mut Problems) {
     }
 }
 
-/// Returns the size of a tool that exceeds its ceiling, the ceiling, and what is shown instead.
+/// Returns the size of a tool that exceeds its ceiling, the ceiling, and a description of what a model sees.
 fn over_ceiling(spec: &ToolSpec) -> Option<(usize, usize, String)> {
     let ceiling = spec.slim.ceiling?;
     // An exact tool is shown in full.

@@ -129,7 +129,7 @@ pub(super) const NEXT_URLS: &[&str] = &[
     "nextrecordsurl",
 ];
 
-/// Fields of a response that hold such a URL if their shape confirms it.
+/// Fields of a response that hold the URL of the next page if their shape is that of a URL.
 pub(super) const NEXT: &[&str] = &["next", "nextpage"];
 
 /// Fields of a response that indicate whether there is another page.

@@ -69,7 +69,7 @@ impl Document {
         self.written.text_of(pointer.resolve(&self.root)?, pointer)
     }
 
-    /// Treats bytes as a text that is not a document. `source` contains everything but the text.
+    /// Reads bytes as plain text instead of a document. `source` contains everything but the text.
     pub(crate) fn of_text(mut source: Source, bytes: Vec<u8>, problems: &mut Problems) -> Arc<Document> {
         let mut findings = Vec::new();
         source.text = decode(bytes, &mut findings);
@@ -180,7 +180,7 @@ fn decode(mut bytes: Vec<u8>, findings: &mut Vec<Finding>) -> String {
     }
 }
 
-/// Whether a text is meant to be JSON, regardless of the file name.
+/// Whether a text looks like JSON, regardless of the file name.
 fn looks_like_json(text: &str) -> bool {
     text.trim_start().starts_with(['{', '['])
 }

@@ -174,7 +174,7 @@ fn cut_depth(graph: &mut [Vec<Edge>], groups: &Groups) {
     }
 }
 
-/// Cuts a large group, which no nested_name has back edges: its members are visited after the types they refer to.
+/// Cuts a large group, which no longer has back edges: its members are visited after the types they refer to.
 fn cut_large(graph: &mut [Vec<Edge>], groups: &Groups, members: &[usize], depth: &mut [usize]) {
     for &root in members {
         let mut work = vec![(root, 0)];

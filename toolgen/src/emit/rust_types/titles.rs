@@ -12,7 +12,7 @@ use super::union;
 use super::usage::Usage;
 use crate::shape_walk::parts;
 
-/// Maximum length of a title that is a name, in bytes and in words; nested_name ones are sentences.
+/// Maximum length of a title that is a name, in bytes and in words; longer titles are sentences.
 const MAX_TITLE: (usize, usize) = (40, 5);
 
 /// The names of types, by the key of their shapes.

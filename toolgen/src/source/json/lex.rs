@@ -54,7 +54,7 @@ impl<'t> Lexer<'t> {
         is_next
     }
 
-    /// Reports what was expected here.
+    /// Returns the error for unexpected input at the position.
     pub(super) fn expected(&mut self, expectation: &str) -> SyntaxError {
         let character = match self.peek() {
             None => {
