@@ -133,8 +133,8 @@ fn find_repair(lines: &[Cow<'_, str>], stop: &ParseStop, spaces: usize) -> Optio
 }
 
 /// Returns the edits that indent the lines of a quoted string further than its key, if they begin at the same column
-/// as the key. `None` if a line may be the next key or item, because the closing quote is then missing. A line that only
-/// ends like a key is a part of the string if the string ends with that line.
+/// as the key. `None` if a line may be the next key or item, because the closing quote is then missing. A line that
+/// only ends like a key is a part of the string if the string ends with that line.
 fn indent_lines(lines: &[Cow<'_, str>], start: Position) -> Option<Vec<Edit>> {
     let mut lines = lines.iter().enumerate().skip(start.line - 1);
     let (_, first) = lines.next()?;
