@@ -197,7 +197,7 @@ impl Loader {
     ) -> Result<Loader, LoadError> {
         let hosts: Vec<String> = hosts.into_iter().map(|host| host.as_ref().to_ascii_lowercase()).collect();
         let fetched = engine.fetch(url).await?;
-        let (bundle, problems) = parts::fetch_parts(&fetch_parts, engine, &hosts).await;
+        let (bundle, problems) = parts::fetch_parts(&fetched, engine, &hosts).await;
         let bundle = Arc::new(bundle);
         let mut loaded = Loader::read(|document_problems| {
             Document::from_bundle(&bundle, &fetched.url, document_problems)

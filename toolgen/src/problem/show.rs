@@ -178,7 +178,7 @@ impl HumanRenderer {
         let Position { line, column } = position;
         let (arrow, bar) = (self.paint("1;34", "-->"), self.paint("1;34", "|"));
         let mut text = format!("{margin}{arrow} {}:{line}:{column}\n", path_of(source));
-        if problem.secret {
+        if problem.is_secret {
             return text;
         }
         let offset = self.offset(position, source);

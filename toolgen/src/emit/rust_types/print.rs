@@ -174,7 +174,7 @@ impl Printer<'_> {
         let name = &item.name;
         let all_optional = body.fields.iter().all(StructField::is_optional);
         self.derive(item, if all_optional { &["Default"] } else { &[] }, out);
-        if item.write_constructors {
+        if item.is_constructed {
             out.push_str("    #[non_exhaustive]\n");
         }
         if body.fields.is_empty() && body.extra.is_none() {
@@ -202,7 +202,7 @@ impl Printer<'_> {
     }
 
     fn field(&self, field: &StructField, item: &Item) -> String {
-        let ty = self.ty_at(&field.ty, &aliases::field(&item.name, &field.key), item.tag_index);
+        let ty = self.ty_at(&field.ty, &location_aliases::field(&item.name, &field.key), item.tag_index);
         match field.presence {
             Presence::Required => ty,
             Presence::Nullable | Presence::Optional => format!("Option<{ty}>"),

@@ -96,7 +96,7 @@ fn next_stop(lines: &[Cow<'_, str>], start: usize, budget: &Cell<usize>) -> Opti
         match event {
             Event::SequenceStart(..) | Event::MappingStart(..) => {
                 let first = remaining.get(at.line - 1).and_then(|line| line.chars().nth(at.column - 1));
-                brackets += usize::start(brackets > 0 || matches!(first, Some('[' | '{')));
+                brackets += usize::from(brackets > 0 || matches!(first, Some('[' | '{')));
             }
             Event::SequenceEnd | Event::MappingEnd => brackets = brackets.saturating_sub(1),
             Event::Scalar(..) if brackets == 0 => resume = start + at.line - 1,
