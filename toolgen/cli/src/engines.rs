@@ -40,8 +40,8 @@ pub(super) fn http(requests: &Requests, options: &Options) -> Result<HttpEngine,
     if let Some(dir) = &requests.save {
         engine = engine.save_with(FilesRoot::new(dir).max_file_bytes(requests.max_file));
     }
-    if let Some(read_file) = &requests.output {
-        engine = engine.save_with(OutputFile::new(read_file, requests.max_file)).save_all(true);
+    if let Some(file) = &requests.output {
+        engine = engine.save_with(OutputFile::new(file, requests.max_file)).save_all(true);
     }
     if let Some(url) = &requests.base_url {
         engine = engine.base_url(url);

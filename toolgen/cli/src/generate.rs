@@ -118,14 +118,14 @@ pub(super) fn runtime(path: Option<&Path>, out: &Path) -> Result<RuntimeDependen
 
 /// Returns an absolute path without `..`.
 fn normalize(path: &Path) -> PathBuf {
-    let mut normalize = PathBuf::new();
+    let mut normalized = PathBuf::new();
     for part in path.components() {
         match part {
-            Component::ParentDir => drop(normalize.pop()),
-            part => normalize.push(part),
+            Component::ParentDir => drop(normalized.pop()),
+            part => normalized.push(part),
         }
     }
-    normalize
+    normalized
 }
 
 /// Returns the relative path from one absolute directory to another, so that both can be moved together. `None` if they

@@ -62,9 +62,8 @@ pub(super) fn write(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result 
 }
 
 fn tool_row(tool: &ToolTokens) -> String {
-    let describe_trims =
-        describe_trims(tool).map_or_else(String::new, |describe_trims| format!("  [{describe_trims}]"));
-    format!("{}{describe_trims}", tool.name)
+    let trims = describe_trims(tool).map_or_else(String::new, |trims| format!("  [{trims}]"));
+    format!("{}{trims}", tool.name)
 }
 
 fn write_row(f: &mut fmt::Formatter<'_>, tokens: usize, total: usize, label: &str) -> fmt::Result {

@@ -129,8 +129,8 @@ pub(crate) struct PrivateHosts {
 
 /// Returns the help of the argument for documents.
 fn documents_help() -> String {
-    let documents_help: Vec<&str> = frontend::all().iter().map(|front_end| front_end.title()).collect();
-    format!("Files, URLs, or `-` for standard input, JSON or YAML: {}", documents_help.join(", "))
+    let titles: Vec<&str> = frontend::all().iter().map(|front_end| front_end.title()).collect();
+    format!("Files, URLs, or `-` for standard input, JSON or YAML: {}", titles.join(", "))
 }
 
 impl Selection {

@@ -73,7 +73,7 @@ pub(super) fn run(
 /// Calls the tool through a toolbox with it and the tools that it calls. The user decides the order of calls, so the
 /// requirements of the tool are ignored.
 fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<ToolResult, ToolError> {
-    let to_error = |error: &dyn fmt::Display| ToolError::to_error(error.to_string());
+    let to_error = |error: &dyn fmt::Display| ToolError::failed(error.to_string());
     let timeout = Duration::from_secs(task.requests.timeout);
     let (engines, servers) =
         engines(&task.requests, &task.selection.options).map_err(|error| to_error(&error))?;
