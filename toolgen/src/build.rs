@@ -31,7 +31,7 @@ use crate::emit::{self, ModuleStyle};
 use crate::frontend;
 use crate::lint::lint;
 use crate::options::Options;
-use crate::problem::{Problem, Problems, Severity, keep_common, one_a_line};
+use crate::problem::{Problem, Problems, Severity, keep_common, one_per_line};
 use crate::schema_losses;
 use crate::size;
 use crate::source::Document;
@@ -40,7 +40,7 @@ use crate::write::{WriteError, write_if_changed};
 
 /// The documents that a build script compiles into one module.
 ///
-/// One document becomes the module itself; several become modules in it, named by their files.
+/// One document becomes the module itself; several become nested modules, named after their files.
 #[derive(Clone, Debug)]
 pub struct Build {
     name: String,
@@ -111,8 +111,8 @@ impl Build {
         self
     }
 
-    /// Also writes the documentation of all tools for a system prompt into `OUT_DIR`, as `NAME.LEVEL.md`. Several
-    /// calls add levels.
+    /// Also writes the documentation of all tools for a system prompt into `OUT_DIR`, as `NAME.LEVEL.md`. Each call
+    /// adds a level.
     ///
     /// ```no_run
     /// use toolgen_runtime::spec::docs::{Level, Style};
@@ -132,8 +132,9 @@ impl Build {
         let compile = |path: &PathBuf| {
             let mut problems = Problems::new();
             let document = Document::load(path, &mut problems);
-            let program =
-                document.as_ref().and_then(|one| frontend::compile(one, &self.options, &mut problems));
+            let program = document
+                .as_ref()
+                .and_then(|document| frontend::compile(document, &self.options, &mut problems));
             if let (Some(document), Some(program)) = (&document, &program) {
                 lint(document, program, &self.options, &mut problems);
             }
@@ -145,23 +146,23 @@ impl Build {
         );
         let mut problems = Problems::new();
         let mut programs = Vec::with_capacity(compiled.len());
-        for (program, found) in compiled {
+        for (program, document_problems) in compiled {
             programs.extend(program);
-            problems.append(found);
+            problems.append(document_problems);
         }
-        let complete = !programs.is_empty() && programs.len() == self.documents.len();
-        let in_budget = size::check_budget(&programs, &self.options, &mut problems);
-        let lossless = schema_losses::check(&programs, &self.options, &mut problems);
-        let empty = programs.iter().all(Program::is_empty) && problems.selected_no_tools();
+        let is_complete = !programs.is_empty() && programs.len() == self.documents.len();
+        let is_in_budget = size::check_budget(&programs, &self.options, &mut problems);
+        let is_lossless = schema_losses::check(&programs, &self.options, &mut problems);
+        let is_empty = programs.iter().all(Program::is_empty) && problems.selected_no_tools();
         let contract = contract::check(&programs.iter().collect::<Vec<_>>(), &self.options);
-        let kept = !contract.has_errors();
+        let keeps_contract = !contract.has_errors();
         problems.append(contract);
-        let wanted = complete && in_budget && lossless && !empty && kept;
-        let wanted = wanted && !problems.missed_exclusion() && !problems.has_own_errors();
+        let is_valid = is_complete && is_in_budget && is_lossless && !is_empty && keeps_contract;
+        let is_valid = is_valid && !problems.missed_exclusion() && !problems.has_own_errors();
         let locks = contract::paths(&programs, &self.options);
         let sources = programs.iter().flat_map(|program| program.sources.clone()).chain(locks).collect();
-        let module = wanted.then(|| self.module(&programs));
-        let docs = if wanted { self.documentation(&programs) } else { Vec::new() };
+        let module = is_valid.then(|| self.module(&programs));
+        let docs = if is_valid { self.documentation(&programs) } else { Vec::new() };
         BuildOutput { module, problems, sources, docs }
     }
 
@@ -175,7 +176,7 @@ impl Build {
 
     /// Returns the source text of one program for each document.
     fn module(&self, programs: &[Program]) -> String {
-        let mut taken = Vec::new();
+        let mut used_names = Vec::new();
         let modules = self.documents.iter().zip(programs).map(|(path, program)| {
             let file_name = path.file_name().unwrap_or(OsStr::new("tools")).to_string_lossy();
             let mut style = ModuleStyle::new(file_name.as_ref());
@@ -186,7 +187,7 @@ impl Build {
             if let Some(runtime) = &self.runtime {
                 style.runtime.clone_from(runtime);
             }
-            (emit::module_name(&file_name, &mut taken), emit::module(program, &style))
+            (emit::module_name(&file_name, &mut used_names), emit::module(program, &style))
         });
         match modules.collect::<Vec<_>>().as_slice() {
             [(_, text)] => text.clone(),
@@ -242,7 +243,7 @@ impl Build {
             script.wrote = write_if_changed(&path, module).map_err(BuildError::Write)?;
             // `include_tools!` reads these. Cargo forgets those of an earlier run, whose files may still exist.
             script.push_directive("rustc-env", &format!("TOOLGEN_MODULE_{}={}", self.name, path.display()));
-            script.push_directive("rustc-env", &format!("TOOLGEN_MODULES={}", written(&self.name)));
+            script.push_directive("rustc-env", &format!("TOOLGEN_MODULES={}", written_modules(&self.name)));
         }
         for (name, text) in &built.docs {
             write_if_changed(&dir.join(name), text).map_err(BuildError::Write)?;
@@ -252,11 +253,11 @@ impl Build {
 }
 
 /// Returns the names of the modules that this build script has written, and one more: a script may write several.
-fn written(name: &str) -> String {
+fn written_modules(name: &str) -> String {
     static WRITTEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
-    written.insert(format!("`{name}`"));
-    written.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+    let mut written_modules = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
+    written_modules.insert(format!("`{name}`"));
+    written_modules.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
 /// The reason why a build script failed that does not depend on the documents.
@@ -308,35 +309,38 @@ impl Script {
         let failed =
             built.module.is_none() || built.problems.has_denied() || (strict && built.problems.has_errors());
         let directive = if failed { "error" } else { "warning" };
-        for line in one_a_line(&built.problems, |problem| problem.severity() == Severity::Error) {
+        for line in one_per_line(&built.problems, |problem| problem.severity() == Severity::Error) {
             self.push_directive(directive, &line);
         }
         // Errors in the build script itself are reported in every run until they are fixed.
-        for line in one_a_line(&built.problems, |problem| is_warning(problem) && problem.code.is_choice()) {
+        for line in one_per_line(&built.problems, |problem| is_warning(problem) && problem.code.is_choice()) {
             self.push_directive("warning", &line);
         }
         // Problems of operations that were compiled less faithfully are reported once, when they are new.
         if self.wrote {
-            self.count_others(&built.problems);
+            self.report_warning_count(&built.problems);
         }
         failed
     }
 
     /// Reports how many warnings the documents have, and how to see them from the user's directory.
-    fn count_others(&mut self, problems: &Problems) {
+    fn report_warning_count(&mut self, problems: &Problems) {
         let of_documents = |problem: &&Problem| is_warning(problem) && !problem.code.is_choice();
-        let others: Vec<&Problem> = problems.as_slice().iter().filter(of_documents).collect();
+        let document_warnings: Vec<&Problem> = problems.as_slice().iter().filter(of_documents).collect();
         let documents: BTreeSet<PathBuf> =
-            others.iter().map(|problem| full_path(&problem.source.path)).collect();
+            document_warnings.iter().map(|problem| full_path(&problem.source.path)).collect();
         let documents: Vec<String> = documents.iter().map(|path| path.display().to_string()).collect();
-        let noun = match others.len() {
+        let noun = match document_warnings.len() {
             0 => return,
             1 => "warning",
             _ => "warnings",
         };
         // Without the options, the command would check other operations and report other problems.
         let command = format!("cargo toolgen check {}{}", documents.join(" "), self.arguments);
-        self.push_directive("warning", &format!("{} {noun}; `{command}` has the details", others.len()));
+        self.push_directive(
+            "warning",
+            &format!("{} {noun}; `{command}` has the details", document_warnings.len()),
+        );
     }
 
     #[expect(clippy::print_stdout, reason = "cargo reads the standard output of build scripts")]

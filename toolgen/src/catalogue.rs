@@ -28,7 +28,7 @@ pub fn find(id: &str) -> Option<Code> {
 /// Suggests the code, or `warnings`, that an unknown name was probably meant to be.
 #[must_use]
 pub fn closest_code(name: &str) -> Option<String> {
-    // Names that end in the same digits, apart from zeros or another letter, are the same number.
+    // Names with the same digits refer to the same code, whatever their letter and leading zeros.
     let digits = |text: &str| text.trim_start_matches(|c: char| !c.is_ascii_digit() || c == '0').to_owned();
     let number = digits(name);
     let codes = codes();
@@ -79,7 +79,7 @@ mod tests {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 texts.extend(rust_sources(&path));
-            } else if path.extension().is_some_and(|kind| kind == "rs")
+            } else if path.extension().is_some_and(|extension| extension == "rs")
                 && !path.ends_with("tests.rs")
                 && !path.ends_with("codes.rs")
                 && !dir.ends_with("codes")

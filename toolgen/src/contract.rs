@@ -10,7 +10,7 @@ use crate::frontend::surface::{codes, read};
 use crate::options::Options;
 use crate::problem::Problems;
 use crate::source::{Document, Pointer};
-use crate::tool::Program;
+use crate::tool::{Program, Tool};
 
 /// Returns the surface of all tools of these programs and of the toolsets they are in.
 ///
@@ -19,19 +19,19 @@ use crate::tool::Program;
 /// Returns `DuplicateName` if two tools have the same name.
 pub fn surface(programs: &[&Program]) -> Result<Surface, DuplicateName> {
     let tools = programs.iter().flat_map(|program| {
-        let call = |name: &str| program.calls.get(name).cloned();
+        let declared_call = |name: &str| program.calls.get(name).cloned();
         program.all_tools().into_iter().map(move |tool| {
-            let known = call(tool.spec.name.as_str());
-            // What a lock records about an execution plan is not a function.
-            let own = || (program.kind != "lock").then(|| recorded(&tool.call));
-            (&tool.spec, known.or_else(own))
+            let declared = declared_call(tool.spec.name.as_str());
+            // A lock has no execution plans: the plans of its tools are placeholders.
+            let record = || (program.kind != "lock").then(|| recorded(&tool.call));
+            (&tool.spec, declared.or_else(record))
         })
     });
     let toolsets = programs.iter().flat_map(|program| &program.toolsets);
     Ok(Surface::of(tools)?.with_toolsets(toolsets))
 }
 
-/// Reads a lock. Errors in it are reported; from here on, `problems` belong to it.
+/// Reads a lock and reports its errors. It becomes the source of `problems`.
 pub fn load(path: &Path, problems: &mut Problems) -> Option<Surface> {
     let Some(document) = Document::load(path, problems) else {
         let message = "the contract lock cannot be read";
@@ -48,12 +48,12 @@ pub fn load(path: &Path, problems: &mut Problems) -> Option<Surface> {
 #[must_use]
 pub fn check(programs: &[&Program], options: &Options) -> Problems {
     let mut problems = Problems::new();
-    let own = programs.iter().filter_map(|program| Some((program.lock.as_ref()?, vec![*program])));
-    let all = options.lock.as_ref().map(|path| (path, programs.to_vec()));
-    for (path, programs) in all.into_iter().chain(own) {
-        let mut found = Problems::new();
-        compare(path, &programs, options.deny_changes, &mut found);
-        problems.append(found);
+    let own_locks = programs.iter().filter_map(|program| Some((program.lock.as_ref()?, vec![*program])));
+    let common_lock = options.lock.as_ref().map(|path| (path, programs.to_vec()));
+    for (path, programs) in common_lock.into_iter().chain(own_locks) {
+        let mut lock_problems = Problems::new();
+        compare(path, &programs, options.deny_changes, &mut lock_problems);
+        problems.append(lock_problems);
     }
     problems
 }
@@ -65,8 +65,8 @@ pub(crate) fn paths(programs: &[Program], options: &Options) -> Vec<PathBuf> {
 
 fn compare(path: &Path, programs: &[&Program], deny: ChangeClass, problems: &mut Problems) {
     let Some(locked) = load(path, problems) else { return };
-    let now = match surface(programs) {
-        Ok(now) => now,
+    let current = match surface(programs) {
+        Ok(current) => current,
         Err(error) => {
             let help = "rename one of them; a lock identifies tools by name";
             problems.report(codes::UNUSABLE, &Pointer::ROOT, error.to_string(), help);
@@ -74,14 +74,16 @@ fn compare(path: &Path, programs: &[&Program], deny: ChangeClass, problems: &mut
         }
     };
     let tools: Vec<_> = programs.iter().flat_map(|program| program.all_tools()).collect();
-    for change in locked.drift(&now) {
-        let Change { tool, tools: several, class, message, .. } = &change;
+    for change in locked.drift(&current) {
+        let Change { tool, tools: changed_tools, class, message, .. } = &change;
         let code = if *class >= deny { codes::CHANGED } else { codes::DIFFERS };
         let message = format!("{class}: {}{}", visible(&change.place()), visible(message));
         let help = format!("if that is intended, write {} again, and review the changes", path.display());
-        let first = several.first().unwrap_or(tool);
-        match tools.iter().find(|one| one.spec.name.as_str() == first) {
-            Some(one) => problems.report_in(&one.origin.source, code, &one.origin.pointer, message, help),
+        let first = changed_tools.first().unwrap_or(tool);
+        match tools.iter().find(|tool| tool.spec.name.as_str() == first) {
+            Some(Tool { origin, .. }) => {
+                problems.report_in(&origin.source, code, &origin.pointer, message, help);
+            }
             // A removed item has a location only in the lock.
             None => problems.report(code, &Pointer::ROOT.child("tools").child(first), message, help),
         }

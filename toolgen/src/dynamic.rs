@@ -54,7 +54,7 @@ use toolgen_runtime::{AgentTool, Text};
 use crate::contract;
 use crate::frontend;
 use crate::options::Options;
-use crate::problem::{Problems, Severity, codes, one_a_line};
+use crate::problem::{Problems, Severity, codes, one_per_line};
 use crate::source::{Document, MAX_DEPTH, Pointer, Source, Written};
 use crate::tool::Program;
 
@@ -76,7 +76,7 @@ pub struct Loader {
 pub struct Loaded {
     /// The tools, sorted by name.
     pub tools: Vec<Arc<dyn AgentTool>>,
-    /// The problems found: an error for each operation that was left out, warnings and notes.
+    /// The problems found: an error for each operation that is omitted, warnings and notes.
     pub problems: Problems,
 }
 
@@ -116,7 +116,7 @@ impl fmt::Display for LoadError {
             }
             LoadError::Engines(error) => error.fmt(f),
             LoadError::Document(problems) => {
-                let errors = one_a_line(problems, |problem| problem.severity() == Severity::Error);
+                let errors = one_per_line(problems, |problem| problem.severity() == Severity::Error);
                 f.write_str(&errors.join("\n"))
             }
         }
@@ -197,9 +197,11 @@ impl Loader {
     ) -> Result<Loader, LoadError> {
         let hosts: Vec<String> = hosts.into_iter().map(|host| host.as_ref().to_ascii_lowercase()).collect();
         let fetched = engine.fetch(url).await?;
-        let (bundle, problems) = parts::fetched(&fetched, engine, &hosts).await;
+        let (bundle, problems) = parts::fetch_parts(&fetched, engine, &hosts).await;
         let bundle = Arc::new(bundle);
-        let mut loaded = Loader::read(|found| Document::from_bundle(&bundle, &fetched.url, found))?;
+        let mut loaded = Loader::read(|document_problems| {
+            Document::from_bundle(&bundle, &fetched.url, document_problems)
+        })?;
         loaded.problems.append(problems);
         loaded.problems.set_source(Arc::clone(&loaded.document.source));
         Ok(Loader { url: Some(fetched.url), ..loaded })
@@ -236,9 +238,9 @@ impl Loader {
         Loader::of(document, problems)
     }
 
-    fn read(read: impl FnOnce(&mut Problems) -> Option<Arc<Document>>) -> Result<Loader, LoadError> {
+    fn read(parse: impl FnOnce(&mut Problems) -> Option<Arc<Document>>) -> Result<Loader, LoadError> {
         let mut problems = Problems::new();
-        match read(&mut problems) {
+        match parse(&mut problems) {
             Some(document) => Ok(Loader::of(document, problems)),
             None => Err(LoadError::Document(problems)),
         }
@@ -267,14 +269,15 @@ impl Loader {
         // Types of failures are not used here.
         let options = self.options.clone().types(false);
         let program = frontend::compile(&self.document, &options, &mut problems);
-        let empty = |program: &Program| program.is_empty() && problems.selected_no_tools();
-        let Some(program) = program.filter(|program| !empty(program) && !problems.missed_exclusion()) else {
+        let is_empty = |program: &Program| program.is_empty() && problems.selected_no_tools();
+        let Some(program) = program.filter(|program| !is_empty(program) && !problems.missed_exclusion())
+        else {
             return Err(LoadError::Document(problems));
         };
         let contract = contract::check(&[&program], &self.options);
-        let broken = contract.has_errors();
+        let is_broken = contract.has_errors();
         problems.append(contract);
-        if broken { Err(LoadError::Document(problems)) } else { Ok((program, problems)) }
+        if is_broken { Err(LoadError::Document(problems)) } else { Ok((program, problems)) }
     }
 
     /// Returns the tools, run by an HTTP engine. Relative servers are relative to the URL that the document came from.

@@ -1,6 +1,6 @@
 //! Prints programs as Rust source text.
 //!
-//! A tool becomes one `static`: a literal of the runtime's own types, equal to the value it was made from. No code is
+//! A tool becomes one `static`: a literal of the runtime's own types, equal to the value in the program. No code is
 //! generated for it, so a document of a thousand tools costs rustc little more than reading the file.
 //!
 //! The output depends on little, so that it compiles anywhere: every path is absolute or comes from one import inside
@@ -110,8 +110,8 @@ struct Module<'p> {
 /// A tool to be printed.
 struct Static<'p> {
     ident: String,
-    /// The module of a tag that contains it.
-    home: Option<usize>,
+    /// The index of the tag whose module contains it.
+    tag_index: Option<usize>,
     spec: &'p ToolSpec,
     call: &'p ExecutionPlan,
     failure: Option<&'p Shape>,
@@ -137,13 +137,15 @@ impl<'p> Module<'p> {
         let part =
             |part: &'p Part| (modules.take(&idents::snake(&part.name)), Module::new(&part.program, layout));
         let parts = program.parts.iter().map(part).collect();
-        let (tags, homes) = modules::of_tools(&program.tools, layout, &mut modules);
-        for (Tool { spec, call, failure, success, origin }, home) in program.tools.iter().zip(homes) {
+        let (tags, tag_indices) = modules::tag_modules(&program.tools, layout, &mut modules);
+        for (Tool { spec, call, failure, success, origin }, tag_index) in
+            program.tools.iter().zip(tag_indices)
+        {
             let value = vec![("spec", spec::spec(spec, &mut pool)), ("call", call::call(call, &mut pool))];
             let value = Expr::Struct { head: "Tool", fields: value, base: None };
             let (title, failure) = (visible(&origin.title), failure.as_ref());
             let ident = String::new();
-            tools.push(Static { ident, home, spec, call, failure, success, title, value });
+            tools.push(Static { ident, tag_index, spec, call, failure, success, title, value });
         }
         let shared = pool.into_statics();
         for Shared { name, .. } in &shared {
@@ -160,13 +162,13 @@ impl<'p> Module<'p> {
     fn write(&self, style: &ModuleStyle, out: &mut String) {
         let paths = self.all().into_iter().map(|tool| tool.path);
         write_list("All tools of this module, sorted by name.", paths, style, out);
-        for tool in self.tools.iter().filter(|tool| tool.home.is_none()) {
+        for tool in self.tools.iter().filter(|tool| tool.tag_index.is_none()) {
             write_tool(tool, style, out);
         }
         sets::write(self.program, &self.sets, style, out);
-        let wanted: Vec<_> = self.tools.iter().filter(|_| style.types).map(Static::type_options).collect();
+        let requests: Vec<_> = self.tools.iter().filter(|_| style.types).map(Static::type_request).collect();
         let tags: Vec<&str> = self.tags.iter().map(|tag| tag.name.as_str()).collect();
-        let types = rust_types::types(&wanted, &self.program.defs, &tags, style);
+        let types = rust_types::types(&requests, &self.program.defs, &tags, style);
         functions::write(&self.tools, &types.calls, style, out);
         out.push_str(&types.text);
         for shared in &self.shared {
@@ -189,14 +191,14 @@ impl<'p> Module<'p> {
         all
     }
 
-    /// Adds the tools of the module and of nested modules, with the paths of their statics after `prefix`.
+    /// Collects the tools of the module and of nested modules, with the paths of their statics after `prefix`.
     fn list<'m>(&'m self, prefix: &str, all: &mut Vec<Listed<'m>>) {
-        let own = self.tools.iter().map(|tool| {
-            let tag = tool.home.and_then(|home| self.tags.get(home));
+        let own_tools = self.tools.iter().map(|tool| {
+            let tag = tool.tag_index.and_then(|tag_index| self.tags.get(tag_index));
             let module = tag.map_or_else(String::new, |tag| format!("{}::", tag.name));
             Listed { path: format!("{prefix}{module}{}", tool.ident), tool }
         });
-        all.extend(own);
+        all.extend(own_tools);
         for (name, part) in &self.parts {
             part.list(&format!("{prefix}{name}::"), all);
         }
@@ -223,12 +225,12 @@ impl Static<'_> {
         }
     }
 
-    fn type_options(&self) -> rust_types::TypeRequest<'_> {
-        let Static { ident, home, spec, title, failure, success, .. } = self;
+    fn type_request(&self) -> rust_types::TypeRequest<'_> {
+        let Static { ident, tag_index, spec, title, failure, success, .. } = self;
         let is_function = self.is_function();
         rust_types::TypeRequest {
             ident,
-            home: *home,
+            tag_index: *tag_index,
             operation: title,
             spec,
             failure: *failure,

@@ -22,10 +22,10 @@ pub fn lint(document: &Document, program: &Program, options: &Options, problems:
     for finding in texts::lint(tools.iter().map(|tool| &tool.spec)) {
         let Some(tool) = by_name.get(finding.tool.as_str()) else { continue };
         let is_own = tool.origin.source == document.source;
-        if is_said_elsewhere(finding.lint, tool, is_own && program.kind == "manifest") {
+        if is_reported_elsewhere(finding.lint, tool, is_own && program.kind == "manifest") {
             continue;
         }
-        let pointer = place(&finding, tool, is_own.then_some(&document.root));
+        let pointer = location(&finding, tool, is_own.then_some(&document.root));
         let code = code(finding.lint);
         problems.report_in(&tool.origin.source, code, &pointer, finding.message, finding.help);
     }
@@ -36,7 +36,7 @@ pub fn lint(document: &Document, program: &Program, options: &Options, problems:
 /// linting. Names that are not codes are reported.
 pub fn apply_levels(program: &Program, options: &Options, problems: &mut Problems) {
     let levels = options.levels.over(&program.levels);
-    for (name, level) in levels.of_codes() {
+    for (name, level) in levels.by_code() {
         let help =
             "name a code of a warning or a note, or `warnings`; `cargo toolgen explain` lists the codes";
         match catalogue::find(name) {
@@ -59,8 +59,8 @@ pub fn apply_levels(program: &Program, options: &Options, problems: &mut Problem
     problems.apply(&levels);
 }
 
-/// Whether another code already reports the same about a tool, or the document declares that it is intended.
-fn is_said_elsewhere(lint: Lint, tool: &Tool, is_of_manifest: bool) -> bool {
+/// Whether another code already reports the same problem of a tool, or the document declares that it is intended.
+fn is_reported_elsewhere(lint: Lint, tool: &Tool, is_of_manifest: bool) -> bool {
     match lint {
         // Descriptions of documents are checked in the document itself: those of tools no longer have such
         // characters.
@@ -92,18 +92,19 @@ const fn code(lint: Lint) -> Code {
 
 /// Returns the location of a finding: that of the argument if the finding is about an argument below the tool,
 /// otherwise that of the tool.
-fn place(finding: &Finding, tool: &Tool, root: Option<&Value>) -> Pointer {
-    let of_tool = &tool.origin.pointer;
-    let [argument] = finding.arguments.as_slice() else { return of_tool.clone() };
+fn location(finding: &Finding, tool: &Tool, root: Option<&Value>) -> Pointer {
+    let tool_pointer = &tool.origin.pointer;
+    let [argument] = finding.arguments.as_slice() else { return tool_pointer.clone() };
     let name = argument.split(['.', '[']).next().unwrap_or_default();
-    let at = of_tool.child("parameters");
-    match root.and_then(|root| root.pointer(at.as_str())) {
-        Some(Value::Object(parameters)) if parameters.contains_key(name) => at.child(name),
+    let parameters_pointer = tool_pointer.child("parameters");
+    match root.and_then(|root| root.pointer(parameters_pointer.as_str())) {
+        Some(Value::Object(parameters)) if parameters.contains_key(name) => parameters_pointer.child(name),
         Some(Value::Array(parameters)) => {
-            let found =
-                parameters.iter().position(|one| one.get("name").and_then(Value::as_str) == Some(name));
-            found.map_or_else(|| of_tool.clone(), |index| at.item(index))
+            let index = parameters
+                .iter()
+                .position(|parameter| parameter.get("name").and_then(Value::as_str) == Some(name));
+            index.map_or_else(|| tool_pointer.clone(), |index| parameters_pointer.item(index))
         }
-        _ => of_tool.clone(),
+        _ => tool_pointer.clone(),
     }
 }

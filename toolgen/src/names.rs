@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use toolgen_core::internal::sha256::sha256;
 use toolgen_core::spec::MAX_NAME;
 
-pub(crate) use operators::{sign, spelled, worded};
+pub(crate) use operators::{sign_word, spell_comparisons, spell_signs};
 
 /// The source of a tool's name.
 #[derive(Clone, Debug)]
@@ -33,28 +33,29 @@ pub struct NameCandidate<'a> {
 #[must_use]
 pub fn tool_names(candidates: &[NameCandidate<'_>]) -> Vec<String> {
     let full: Vec<String> = candidates.iter().map(full_name).collect();
-    let all = counted(full.iter());
-    let whole = counted(full.iter().filter(|name| name.len() <= MAX_NAME));
-    let wanted: Vec<Option<String>> = full
+    let full_counts = count_folded(full.iter());
+    let short_counts = count_folded(full.iter().filter(|name| name.len() <= MAX_NAME));
+    let preferred: Vec<Option<String>> = full
         .iter()
         .zip(candidates)
         .map(|(name, candidate)| {
             if name.len() > MAX_NAME {
-                return shorten::shorten(name, MAX_NAME).filter(|short| !whole.contains_key(&folded(short)));
+                return shorten::shorten(name, MAX_NAME)
+                    .filter(|short| !short_counts.contains_key(&fold_case(short)));
             }
-            if whole.get(&folded(name)) == Some(&1) {
+            if short_counts.get(&fold_case(name)) == Some(&1) {
                 return Some(name.clone());
             }
             let longer = name.clone() + &shorten::missing(name, &candidate.fallback);
-            (longer.len() <= MAX_NAME && !whole.contains_key(&folded(&longer))).then_some(longer)
+            (longer.len() <= MAX_NAME && !short_counts.contains_key(&fold_case(&longer))).then_some(longer)
         })
         .collect();
-    let counts = counted(wanted.iter().flatten());
-    let names = full.into_iter().zip(wanted).zip(candidates);
+    let counts = count_folded(preferred.iter().flatten());
+    let names = full.into_iter().zip(preferred).zip(candidates);
     names
-        .map(|((full, wanted), candidate)| match wanted {
-            Some(name) if counts.get(&folded(&name)) == Some(&1) => name,
-            _ if full.len() > MAX_NAME && all.get(&folded(&full)) == Some(&1) => {
+        .map(|((full, preferred), candidate)| match preferred {
+            Some(name) if counts.get(&fold_case(&name)) == Some(&1) => name,
+            _ if full.len() > MAX_NAME && full_counts.get(&fold_case(&full)) == Some(&1) => {
                 let id = candidate.id.trim();
                 let text = if legal_tool_name(id).is_empty() { &candidate.fallback } else { id };
                 with_suffix(&full, &hash8(text), MAX_NAME)
@@ -64,15 +65,15 @@ pub fn tool_names(candidates: &[NameCandidate<'_>]) -> Vec<String> {
         .collect()
 }
 
-fn folded(name: &str) -> String {
+fn fold_case(name: &str) -> String {
     name.to_ascii_lowercase()
 }
 
 /// Counts names that differ only in case.
-fn counted<'n>(names: impl Iterator<Item = &'n String>) -> BTreeMap<String, usize> {
+fn count_folded<'n>(names: impl Iterator<Item = &'n String>) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for name in names {
-        *counts.entry(folded(name)).or_default() += 1;
+        *counts.entry(fold_case(name)).or_default() += 1;
     }
     counts
 }
@@ -84,17 +85,17 @@ fn full_name(candidate: &NameCandidate<'_>) -> String {
 }
 
 /// Turns a string into a tool name, except for its length: every run of invalid characters becomes `_`. Valid names
-/// stay unchanged. Empty if nothing is left.
+/// stay unchanged. Empty if no character remains.
 #[must_use]
 pub fn legal_tool_name(text: &str) -> String {
     let keep = |char: char| char.is_ascii_alphanumeric() || char == '_' || char == '-';
-    let starts = |text: &str| text.starts_with(|char: char| char.is_ascii_alphabetic());
-    if text.chars().all(keep) && starts(text) {
+    let starts_with_letter = |text: &str| text.starts_with(|char: char| char.is_ascii_alphabetic());
+    if text.chars().all(keep) && starts_with_letter(text) {
         return text.to_owned();
     }
     let name = collapse(text, keep);
     let name = name.trim_start_matches(['_', '-']).to_owned();
-    if name.is_empty() || starts(&name) { name } else { format!("op_{name}") }
+    if name.is_empty() || starts_with_letter(&name) { name } else { format!("op_{name}") }
 }
 
 /// Replaces each run of characters that are not kept with one `_`, with none at the ends.
@@ -134,7 +135,7 @@ pub fn with_suffix(name: &str, suffix: &str, limit: usize) -> String {
     format!("{}_{suffix}", stem.trim_end_matches(['_', '-', '.']))
 }
 
-/// Returns the name without as many words as necessary to fit a limit; `None` if too few would be left.
+/// Returns the name with words removed until it fits a limit; `None` if too few words would remain.
 pub(crate) fn shortened(name: &str, limit: usize) -> Option<String> {
     shorten::shorten(name, limit)
 }
@@ -162,7 +163,7 @@ pub fn is_portable_key(key: &str) -> bool {
 /// `StartTime_lt`.
 #[must_use]
 pub fn portable_key(key: &str) -> String {
-    if is_portable_key(key) { key.to_owned() } else { portable(&spelled(key), key) }
+    if is_portable_key(key) { key.to_owned() } else { portable(&spell_comparisons(key), key) }
 }
 
 /// Returns the portable form of a key, made from these words.
@@ -177,7 +178,7 @@ fn portable(words: &str, key: &str) -> String {
 }
 
 /// Returns distinct portable keys for the keys of one object. Keys that are portable already never change. Among the
-/// others, keys that collide have their signs as words (`type` and `at_type` for `type` and `@type`); if that does
+/// others, keys that collide get their signs as words (`type` and `at_type` for `type` and `@type`); if that does
 /// not make them distinct, they get a suffix that depends only on the key.
 #[must_use]
 pub fn portable_keys<'k>(keys: impl IntoIterator<Item = &'k str>) -> BTreeMap<&'k str, String> {
@@ -187,24 +188,24 @@ pub fn portable_keys<'k>(keys: impl IntoIterator<Item = &'k str>) -> BTreeMap<&'
         *counts.entry(portable_key(key)).or_default() += 1;
     }
     let collides = |key: &str, name: &String| name != key && counts.get(name) != Some(&1);
-    let mut words: BTreeMap<String, usize> = BTreeMap::new();
+    let mut word_counts: BTreeMap<String, usize> = BTreeMap::new();
     for key in keys.iter().filter(|key| collides(key, &portable_key(key))) {
-        *words.entry(portable(&worded(key), key)).or_default() += 1;
+        *word_counts.entry(portable(&spell_signs(key), key)).or_default() += 1;
     }
-    let named = |key| {
+    let to_entry = |key| {
         let name = portable_key(key);
         if !collides(key, &name) {
             return (key, name);
         }
-        let in_words = portable(&worded(key), key);
-        let unique = words.get(&in_words) == Some(&1) && !counts.contains_key(&in_words);
-        (key, if unique { in_words } else { with_suffix(&name, &hash8(key), MAX_KEY) })
+        let with_words = portable(&spell_signs(key), key);
+        let is_unique = word_counts.get(&with_words) == Some(&1) && !counts.contains_key(&with_words);
+        (key, if is_unique { with_words } else { with_suffix(&name, &hash8(key), MAX_KEY) })
     };
-    keys.into_iter().map(named).collect()
+    keys.into_iter().map(to_entry).collect()
 }
 
 /// Returns the name of a shape in the form that providers accept in a reference: characters other than letters,
-/// digits, `_`, `.` and `-` become `_`. Empty if nothing is left.
+/// digits, `_`, `.` and `-` become `_`. Empty if no character remains.
 #[must_use]
 pub fn legal_shape_name(text: &str) -> String {
     let keep = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '.' | '-');

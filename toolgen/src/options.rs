@@ -111,14 +111,14 @@ impl Options {
         self
     }
 
-    /// Includes the operations that this selects; see [`Selector`] for its forms. Several calls add up.
+    /// Includes the operations that this selects; see [`Selector`] for its forms. Calls accumulate.
     #[must_use]
     pub fn include(mut self, selector: impl Into<Selector>) -> Self {
         self.include.push(selector.into());
         self
     }
 
-    /// Excludes the operations that this selects; see [`Selector`] for its forms. Several calls add up.
+    /// Excludes the operations that this selects; see [`Selector`] for its forms. Calls accumulate.
     #[must_use]
     pub fn exclude(mut self, selector: impl Into<Selector>) -> Self {
         self.exclude.push(selector.into());
@@ -184,7 +184,7 @@ impl Options {
         self
     }
 
-    /// Declares the pagination of operations, overriding what is recognised:
+    /// Declares the pagination of operations, overriding the recognised one:
     /// `.pagination("GET /pets", "cursor=after@/meta/after items=/results")`, or `none`.
     #[must_use]
     pub fn pagination(mut self, operations: impl Into<Selector>, pages: impl Into<String>) -> Self {
@@ -196,8 +196,8 @@ impl Options {
     /// By default they do not: the argument costs tokens in every such tool, and a model that reads one page and its
     /// cursor can decide whether it needs the next.
     #[must_use]
-    pub fn max_items(mut self, offered: bool) -> Self {
-        self.max_items = offered;
+    pub fn max_items(mut self, enabled: bool) -> Self {
+        self.max_items = enabled;
         self
     }
 
@@ -209,7 +209,7 @@ impl Options {
     }
 
     /// Makes generated structs and enums also derive a macro, given by its path in the crate that includes them:
-    /// `"::schemars::JsonSchema"`. Several calls add up. `Serialize` and `Deserialize` need no call: all types
+    /// `"::schemars::JsonSchema"`. Calls accumulate. `Serialize` and `Deserialize` need no call: all types
     /// implement them.
     #[must_use]
     pub fn derive(mut self, path: impl Into<String>) -> Self {
@@ -218,11 +218,11 @@ impl Options {
     }
 
     /// Makes generated structs and enums use the types of a crate instead of strings in its formats:
-    /// `text_type(TextType::Jiff)` turns a `date-time` into a `jiff::Timestamp`. Several calls add up; if two crates
+    /// `text_type(TextType::Jiff)` turns a `date-time` into a `jiff::Timestamp`. Calls accumulate; if two crates
     /// have a type for one format, the first is used. `toolgen-runtime` needs the feature of the same name.
     #[must_use]
-    pub fn text_type(mut self, of: TextType) -> Self {
-        self.text_types.push(of);
+    pub fn text_type(mut self, crate_types: TextType) -> Self {
+        self.text_types.push(crate_types);
         self
     }
 
@@ -235,8 +235,8 @@ impl Options {
     }
 
     /// Compares the tools with a contract lock written by `cargo toolgen lock`. Build scripts, `cargo toolgen check`
-    /// and loaders fail if a change is breaking or worse, and warn about every other change. A relative path starts
-    /// at the same directory as those of documents.
+    /// and loaders fail if a change is breaking or worse, and warn about every other change. A relative path has the
+    /// same base directory as the paths of documents.
     #[must_use]
     pub fn lock(mut self, path: impl Into<PathBuf>) -> Self {
         self.lock = Some(path.into());
@@ -246,13 +246,13 @@ impl Options {
     /// Sets the least severe class of changes since the lock that is an error; the default is
     /// [`ChangeClass::Breaking`].
     #[must_use]
-    pub fn deny_changes(mut self, least: ChangeClass) -> Self {
-        self.deny_changes = least;
+    pub fn deny_changes(mut self, class: ChangeClass) -> Self {
+        self.deny_changes = class;
         self
     }
 
-    /// Suppresses problems of a code, such as `N0702`, or all `warnings`. Errors cannot be suppressed: something was
-    /// omitted where they are found.
+    /// Suppresses problems of a code, such as `N0702`, or all `warnings`. Errors cannot be suppressed, because each
+    /// means that something was omitted.
     #[must_use]
     pub fn allow(mut self, code: &str) -> Self {
         self.levels.set(code, Level::Allow);
@@ -296,7 +296,7 @@ impl Options {
     }
 
     /// Denies losses in a dialect, such as `openai-strict`: a build fails if the schema and the descriptions in the
-    /// dialect together no longer express everything in the schema of a tool. Several calls add up.
+    /// dialect together no longer express everything in the schema of a tool. Calls accumulate.
     ///
     /// A rule that only moves from a keyword into a description is not a loss here; [`exact`](Options::exact) is
     /// stricter.
@@ -308,7 +308,7 @@ impl Options {
 
     /// Makes the tools of the selected operations [`exact`](toolgen_core::ToolSpec::exact): a dialect that cannot
     /// express every rule of their schemas as keywords rejects them, and a request renders them in the lax dialect of
-    /// the provider. Several calls add up.
+    /// the provider. Calls accumulate.
     #[must_use]
     pub fn exact(mut self, selector: impl Into<Selector>) -> Self {
         self.exact.push(selector.into());
@@ -316,8 +316,8 @@ impl Options {
     }
 
     /// Lets documents refer to files in and below a directory, in addition to their own directory. A relative path
-    /// starts at the same directory as those of documents. References of a document that did not come from a file
-    /// start in the first of these directories.
+    /// has the same base directory as the paths of documents. References of a document that did not come from a file
+    /// are relative to the first of these directories.
     #[must_use]
     pub fn root(mut self, dir: impl Into<PathBuf>) -> Self {
         self.roots.push(dir.into());
@@ -325,8 +325,8 @@ impl Options {
     }
 
     /// Changes the documents by an overlay (of the OpenAPI Initiative, 1.0 or 1.1) before they are compiled. Several
-    /// overlays apply in order. An overlay that `extends` a file changes only that document. A relative path starts
-    /// at the same directory as those of documents.
+    /// overlays apply in order. An overlay that `extends` a file changes only that document. A relative path has the
+    /// same base directory as the paths of documents.
     #[must_use]
     pub fn overlay(mut self, path: impl Into<PathBuf>) -> Self {
         self.overlays.push(path.into());
@@ -373,8 +373,8 @@ impl Options {
 
 /// Quotes a string for a shell, if necessary.
 fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@+,".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
+    let is_unquoted = |c: char| c.is_ascii_alphanumeric() || "_-./:=@+,".contains(c);
+    if !text.is_empty() && text.chars().all(is_unquoted) {
         text.to_owned()
     } else {
         format!("'{}'", text.replace('\'', "'\\''"))
@@ -395,10 +395,10 @@ pub struct ArgumentRule {
 impl ArgumentRule {
     /// Returns the equivalent option of `cargo toolgen`, and its value.
     fn option(&self) -> (&'static str, String) {
-        let of = self.operations.iter().map(|operations| format!("{operations} ")).collect::<String>();
+        let scope = self.operations.iter().map(|operations| format!("{operations} ")).collect::<String>();
         match &self.value {
-            None => ("--omit", format!("{of}{}", self.argument)),
-            Some(value) => ("--fix", format!("{of}{}={}", self.argument, text_of(value))),
+            None => ("--omit", format!("{scope}{}", self.argument)),
+            Some(value) => ("--fix", format!("{scope}{}={}", self.argument, text_of(value))),
         }
     }
 }

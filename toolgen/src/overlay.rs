@@ -1,4 +1,4 @@
-//! Applies Overlays of the `OpenAPI` Initiative (1.0 and 1.1), which are separate documents, to documents.
+//! Applies Overlays of the `OpenAPI` Initiative (1.0 and 1.1) to documents.
 //!
 //! The actions of an overlay apply in order, each to the result of the previous ones. An invalid action changes
 //! nothing and is an error; an action whose target matches nothing is a warning, because it is usually a typo.
@@ -24,11 +24,11 @@ use crate::source::{Document, MAX_DEPTH, Pointer};
 const MAX_ADDED_VALUES: usize = 1_000_000;
 
 /// The keys of an overlay, and of its `info`.
-const TOP: [&str; 4] = ["overlay", "info", "extends", "actions"];
-const INFO: [&str; 3] = ["title", "version", "description"];
+const TOP_LEVEL_KEYS: [&str; 4] = ["overlay", "info", "extends", "actions"];
+const INFO_KEYS: [&str; 3] = ["title", "version", "description"];
 
 /// The keys of an action.
-const KEYS: [&str; 5] = ["target", "description", "update", "remove", "copy"];
+const ACTION_KEYS: [&str; 5] = ["target", "description", "update", "remove", "copy"];
 
 impl Document {
     /// Returns the document with an overlay applied, as a new document. The problems are those of the overlay; an
@@ -64,17 +64,17 @@ fn apply(root: &mut Value, overlay: &Document, problems: &mut Problems) {
             );
         }
     }
-    cx.has_only(top, &Pointer::ROOT, "an overlay", &TOP);
+    cx.check_keys(top, &Pointer::ROOT, "an overlay", &TOP_LEVEL_KEYS);
     if let Some(info) = top.get("info") {
-        cx.has_only(info, &Pointer::ROOT.child("info"), "`info`", &INFO);
+        cx.check_keys(info, &Pointer::ROOT.child("info"), "`info`", &INFO_KEYS);
     }
     let pointer = Pointer::ROOT.child("actions");
     match top.get("actions").and_then(Value::as_array) {
         Some(actions) if !actions.is_empty() => {
             for (index, action) in actions.iter().enumerate() {
-                let at = pointer.item(index);
-                if cx.is_action(action, &at) {
-                    cx.action(root, action, &at);
+                let action_pointer = pointer.item(index);
+                if cx.check_action(action, &action_pointer) {
+                    cx.apply_action(root, action, &action_pointer);
                 }
             }
         }
@@ -104,13 +104,13 @@ enum Change<'a> {
 }
 
 impl Context<'_> {
-    fn report(&mut self, code: Code, at: &Pointer, message: impl Into<String>, help: impl Into<String>) {
-        self.problems.report(code, at, message, help);
+    fn report(&mut self, code: Code, pointer: &Pointer, message: impl Into<String>, help: impl Into<String>) {
+        self.problems.report(code, pointer, message, help);
     }
 
     /// Reports the keys that an object must not have, and returns whether there are none.
-    fn has_only(&mut self, object: &Value, at: &Pointer, what: &str, keys: &[&str]) -> bool {
-        let mut fine = true;
+    fn check_keys(&mut self, object: &Value, pointer: &Pointer, subject: &str, keys: &[&str]) -> bool {
+        let mut is_valid = true;
         for key in object.as_object().into_iter().flat_map(Map::keys) {
             if keys.contains(&key.as_str()) || key.starts_with("x-") {
                 continue;
@@ -118,20 +118,20 @@ impl Context<'_> {
             let help = match suggestion(key, keys.iter().copied()) {
                 Some(closest) => format!("did you mean `{closest}`?"),
                 None => {
-                    let known: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
-                    format!("{what} has {}", known.join(", "))
+                    let allowed: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+                    format!("{subject} has {}", allowed.join(", "))
                 }
             };
             let code = if keys.contains(&"target") { codes::ACTION } else { codes::OVERLAY };
-            self.report(code, &at.child(key), format!("{what} has no `{key}`"), help);
-            fine = false;
+            self.report(code, &pointer.child(key), format!("{subject} has no `{key}`"), help);
+            is_valid = false;
         }
-        fine
+        is_valid
     }
 
     /// Reports keys that an action must not have: a misspelt key would keep something that should be removed.
-    fn is_action(&mut self, action: &Value, at: &Pointer) -> bool {
-        let mut fine = self.has_only(action, at, "an action", &KEYS);
+    fn check_action(&mut self, action: &Value, pointer: &Pointer) -> bool {
+        let mut is_valid = self.check_keys(action, pointer, "an action", &ACTION_KEYS);
         for (key, value) in action.as_object().into_iter().flatten() {
             if matches!(key.as_str(), "update" | "copy" | "target") && value.is_null() {
                 let message = format!("`{key}` has no value");
@@ -139,79 +139,89 @@ impl Context<'_> {
                     "update" => "write the values to add, or `remove: true`",
                     _ => "write a JSONPath, such as `$.paths['/pets'].get`",
                 };
-                self.report(codes::ACTION, &at.child(key), message, help);
-                fine = false;
+                self.report(codes::ACTION, &pointer.child(key), message, help);
+                is_valid = false;
             }
             if key == "remove" && !value.is_boolean() {
                 let message = "`remove` must be `true` or `false`";
-                self.report(codes::ACTION, &at.child(key), message, "write `remove: true`");
-                fine = false;
+                self.report(codes::ACTION, &pointer.child(key), message, "write `remove: true`");
+                is_valid = false;
             }
         }
         if action.get("update").is_some() && action.get("copy").is_some() {
             let message = "an action does one thing, and this one has `update` and `copy`";
-            self.report(codes::ACTION, at, message, "write an action for each; they apply in their order");
-            fine = false;
+            self.report(
+                codes::ACTION,
+                pointer,
+                message,
+                "write an action for each; they apply in their order",
+            );
+            is_valid = false;
         }
-        fine
+        is_valid
     }
 
-    fn action(&mut self, root: &mut Value, action: &Value, at: &Pointer) {
-        let Some(target) = self.query(action, "target", at) else { return };
+    fn apply_action(&mut self, root: &mut Value, action: &Value, pointer: &Pointer) {
+        let Some(target) = self.query(action, "target", pointer) else { return };
         let removes = action.get("remove").is_some_and(|remove| *remove == Value::Bool(true));
         if removes && let Some(other) = ["update", "copy"].into_iter().find(|key| action.get(key).is_some()) {
             let message = format!("the action removes its target, so its `{other}` does nothing");
-            self.report(codes::NO_CHANGE, at, message, "leave one of them out");
+            self.report(codes::NO_CHANGE, pointer, message, "omit one of them");
         }
         let copied = match action.get("copy").filter(|_| !removes) {
             None => None,
             Some(_) => {
-                let Some(path) = self.query(action, "copy", at) else { return };
+                let Some(path) = self.query(action, "copy", pointer) else { return };
                 match path.select(root).as_slice() {
                     [only] => only.resolve(root).cloned(),
-                    found => {
-                        let message = format!("`copy` must find one value, but finds {}", found.len());
+                    matches => {
+                        let message = format!("`copy` must find one value, but finds {}", matches.len());
                         let help = "name the one value to copy";
-                        return self.report(codes::ACTION, &at.child("copy"), message, help);
+                        return self.report(codes::ACTION, &pointer.child("copy"), message, help);
                     }
                 }
             }
         };
         let change = match (removes, action.get("update"), &copied) {
             (true, ..) => Change::Remove,
-            (false, Some(update), _) => Change::Merge(update, at.child("update")),
-            (false, None, Some(copied)) => Change::Merge(copied, at.child("copy")),
+            (false, Some(update), _) => Change::Merge(update, pointer.child("update")),
+            (false, None, Some(copied)) => Change::Merge(copied, pointer.child("copy")),
             (false, None, None) => {
                 let message =
                     "the action does nothing: it has neither `update` nor `remove: true` nor `copy`";
-                return self.report(codes::NO_CHANGE, at, message, "say what is to be done");
+                return self.report(
+                    codes::NO_CHANGE,
+                    pointer,
+                    message,
+                    "add `update`, `remove: true` or `copy`",
+                );
             }
         };
-        let found = target.select(root);
-        if found.is_empty() {
+        let targets = target.select(root);
+        if targets.is_empty() {
             let message = "the target is nowhere in the document, so the action does nothing";
-            let help = "compare the target with the document; names are compared with case";
-            return self.report(codes::NO_TARGET, &at.child("target"), message, help);
+            let help = "compare the target with the document; names are case-sensitive";
+            return self.report(codes::NO_TARGET, &pointer.child("target"), message, help);
         }
         match change {
-            Change::Remove if found.iter().any(Pointer::is_root) => {
+            Change::Remove if targets.iter().any(Pointer::is_root) => {
                 let message = "the whole document cannot be removed";
-                self.report(codes::ACTION, &at.child("target"), message, "name the part to remove");
+                self.report(codes::ACTION, &pointer.child("target"), message, "name the part to remove");
             }
-            Change::Remove => remove(root, found),
-            Change::Merge(update, place) => {
-                if let Err(message) = self.spend(update, &found) {
-                    let help = "change less at a time; `copy` may have found what contains its target";
-                    return self.report(codes::ACTION, &place, message, help);
+            Change::Remove => remove(root, targets),
+            Change::Merge(update, update_pointer) => {
+                if let Err(message) = self.count_added(update, &targets) {
+                    let help = "change less at a time; `copy` may match a parent of its target";
+                    return self.report(codes::ACTION, &update_pointer, message, help);
                 }
                 // An action applies completely or not at all.
                 let mut changed = root.clone();
-                for pointer in &found {
+                for pointer in &targets {
                     let Some(target) = changed.pointer_mut(pointer.as_str()) else { continue };
                     if let Err(mismatch) = merge_at(target, update) {
                         let message = format!("the value does not fit the target at `{pointer}`: {mismatch}");
                         let help = "remove the target first, or change what contains it";
-                        return self.report(codes::ACTION, &place, message, help);
+                        return self.report(codes::ACTION, &update_pointer, message, help);
                     }
                 }
                 *root = changed;
@@ -220,25 +230,25 @@ impl Context<'_> {
     }
 
     /// Counts the values that an action adds: a few actions that copy the whole document would double it each time.
-    fn spend(&mut self, update: &Value, found: &[Pointer]) -> Result<(), String> {
+    fn count_added(&mut self, update: &Value, targets: &[Pointer]) -> Result<(), String> {
         let (values, levels) = extent(update);
-        let deepest = found.iter().map(|pointer| pointer.tokens().count()).max().unwrap_or(0);
+        let deepest = targets.iter().map(|pointer| pointer.tokens().count()).max().unwrap_or(0);
         if deepest + levels > MAX_DEPTH {
             return Err(format!("the document would be nested deeper than {MAX_DEPTH} levels"));
         }
         let remaining =
-            values.checked_mul(found.len()).and_then(|added| self.remaining_values.checked_sub(added));
+            values.checked_mul(targets.len()).and_then(|added| self.remaining_values.checked_sub(added));
         self.remaining_values =
             remaining.ok_or_else(|| format!("the overlay would add more than {MAX_ADDED_VALUES} values"))?;
         Ok(())
     }
 
     /// Parses the query of a key.
-    fn query(&mut self, action: &Value, key: &str, at: &Pointer) -> Option<JsonPath> {
+    fn query(&mut self, action: &Value, key: &str, pointer: &Pointer) -> Option<JsonPath> {
         let help = "write a JSONPath, such as `$.paths['/pets'].get`";
         let Some(text) = action.get(key).and_then(Value::as_str) else {
             let message = format!("the action needs `{key}`, a string");
-            self.report(codes::ACTION, at, message, help);
+            self.report(codes::ACTION, pointer, message, help);
             return None;
         };
         match JsonPath::parse(text) {
@@ -246,7 +256,7 @@ impl Context<'_> {
             Err(error) => {
                 self.report(
                     codes::ACTION,
-                    &at.child(key),
+                    &pointer.child(key),
                     format!("`{key}` is not a JSONPath: {error}"),
                     help,
                 );
@@ -257,12 +267,12 @@ impl Context<'_> {
 }
 
 /// Removes values. Items of an array are removed from its end, so that indices stay valid.
-fn remove(root: &mut Value, mut found: Vec<Pointer>) {
+fn remove(root: &mut Value, mut pointers: Vec<Pointer>) {
     let key = |pointer: &Pointer| {
         pointer.tokens().map(|token| (token.parse::<usize>().ok(), token.into_owned())).collect::<Vec<_>>()
     };
-    found.sort_by_cached_key(key);
-    for pointer in found.into_iter().rev() {
+    pointers.sort_by_cached_key(key);
+    for pointer in pointers.into_iter().rev() {
         let (Some(parent), Some(last)) = (pointer.parent(), pointer.last()) else { continue };
         match root.pointer_mut(parent.as_str()) {
             Some(Value::Object(members)) => {
@@ -313,17 +323,17 @@ fn merge_members(members: &mut Map<String, Value>, updates: &Map<String, Value>)
 
 /// Returns the number of values, where a long string counts as several, and the number of levels.
 fn extent(value: &Value) -> (usize, usize) {
-    let long = |text: &String| text.len() / 64;
+    let string_units = |text: &String| text.len() / 64;
     let add = |(values, levels): (usize, usize), inner: &Value| {
-        let (more, deeper) = extent(inner);
-        (values + more, levels.max(deeper + 1))
+        let (inner_values, inner_levels) = extent(inner);
+        (values + inner_values, levels.max(inner_levels + 1))
     };
     match value {
-        Value::String(text) => (1 + long(text), 1),
+        Value::String(text) => (1 + string_units(text), 1),
         Value::Array(items) => items.iter().fold((1, 1), add),
-        Value::Object(members) => members
-            .iter()
-            .fold((1, 1), |(values, levels), (name, inner)| add((values + long(name), levels), inner)),
+        Value::Object(members) => members.iter().fold((1, 1), |(values, levels), (name, inner)| {
+            add((values + string_units(name), levels), inner)
+        }),
         Value::Null | Value::Bool(_) | Value::Number(_) => (1, 1),
     }
 }

@@ -27,25 +27,26 @@ pub(crate) fn paginate(program: &mut Program, options: &Options, problems: &mut 
     let rules = rules(options, problems);
     let mut used = vec![false; rules.len()];
     for tool in &mut program.tools {
-        let stated = rules.iter().enumerate().filter(|(_, (selector, _))| selects(selector, tool, options));
-        let text = stated.inspect(|(at, _)| used[*at] = true).last().map(|(_, (_, pages))| pages.clone());
+        let matching = rules.iter().enumerate().filter(|(_, (selector, _))| selects(selector, tool, options));
+        let text =
+            matching.inspect(|(index, _)| used[*index] = true).last().map(|(_, (_, pages))| pages.clone());
         let Tool { spec, call: ExecutionPlan::Http(plan), .. } = tool else { continue };
         plan.pagination = match text {
             Some(text) => text,
-            // What a front end declares is known; a header may be about something else.
+            // A declaration of the front end is kept, except for a header, which may serve another purpose.
             None if plan
                 .pagination
                 .as_ref()
                 .is_none_or(|pages| *pages == Pagination::new(NextPage::Link)) =>
             {
-                recognise::recognised(plan, spec)
+                recognise::recognise(plan, spec)
             }
             None => plan.pagination.take(),
         };
         if let Some(pages) =
             plan.pagination.as_mut().filter(|pages| options.max_items && pages.max_items_argument.is_empty())
         {
-            offer(spec, pages);
+            add_max_items(spec, pages);
         }
     }
     for ((selector, _), _) in rules.iter().zip(used).filter(|(_, used)| !used) {
@@ -81,11 +82,11 @@ fn rules<'o>(options: &'o Options, problems: &mut Problems) -> Vec<Rule<'o>> {
 }
 
 /// Adds the argument that lets a model request several pages at once.
-fn offer(spec: &mut ToolSpec, pages: &mut Pagination) {
+fn add_max_items(spec: &mut ToolSpec, pages: &mut Pagination) {
     let Kind::Object(rules) = &spec.input.shape().kind else { return };
-    let taken = |name: &str| rules.fields.iter().any(|field| *field.name == *name || *field.wire == *name);
+    let is_taken = |name: &str| rules.fields.iter().any(|field| *field.name == *name || *field.wire == *name);
     let mut name = ARGUMENT.to_owned();
-    while taken(&name) {
+    while is_taken(&name) {
         name.push_str("_of_all_pages");
     }
     let numbers = NumberRules {

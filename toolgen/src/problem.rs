@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 pub use codes::{Code, Page, Severity};
 pub use level::{Level, Levels};
-pub(crate) use show::one_a_line;
+pub(crate) use show::one_per_line;
 pub use show::{GroupedProblem, HumanRenderer, grouped, json};
 
 use crate::source::{Pointer, Position, Source};
@@ -46,7 +46,7 @@ pub struct Problem {
     /// The severity: that of the code, unless the user chose another.
     severity: Severity,
     /// Whether its location may contain a credential, which is then not shown.
-    secret: bool,
+    is_secret: bool,
 }
 
 impl Problem {
@@ -71,10 +71,10 @@ pub struct Problems {
     source: Arc<Source>,
     list: Vec<Problem>,
     /// Boxed, since results carry problems.
-    known: Box<ProblemIndex>,
+    index: Box<ProblemIndex>,
 }
 
-/// An index of the problems so far.
+/// An index of the problems reported so far.
 #[derive(Clone, Default)]
 struct ProblemIndex {
     /// The problems of the document: the address of the source, the code, the pointer and the message.
@@ -95,8 +95,8 @@ impl Problems {
     /// Sets the document that the following problems belong to.
     pub fn set_source(&mut self, source: Arc<Source>) {
         self.source = source;
-        self.known.seen.clear();
-        self.known.counts.clear();
+        self.index.seen.clear();
+        self.index.counts.clear();
     }
 
     /// Adds a problem. `message` says what is wrong at this location, `help` what to do about it.
@@ -117,7 +117,7 @@ impl Problems {
         let count = self.list.len();
         self.report(code, pointer, message, help);
         if let Some(problem) = self.list.get_mut(count) {
-            problem.secret = true;
+            problem.is_secret = true;
         }
     }
 
@@ -156,10 +156,10 @@ impl Problems {
         help: String,
     ) {
         let address = Arc::as_ptr(&source).addr();
-        if position.is_none() && !self.known.seen.insert((address, code, pointer.clone(), message.clone())) {
+        if position.is_none() && !self.index.seen.insert((address, code, pointer.clone(), message.clone())) {
             return;
         }
-        let count = self.known.counts.entry(code).or_default();
+        let count = self.index.counts.entry(code).or_default();
         *count += 1;
         let message = match (*count).cmp(&MAX_PROBLEMS_PER_CODE) {
             Ordering::Less => message,
@@ -169,7 +169,16 @@ impl Problems {
             Ordering::Greater => return,
         };
         let severity = code.severity();
-        self.list.push(Problem { code, source, pointer, position, message, help, severity, secret: false });
+        self.list.push(Problem {
+            code,
+            source,
+            pointer,
+            position,
+            message,
+            help,
+            severity,
+            is_secret: false,
+        });
     }
 
     /// Applies the severity levels that a user chose, and drops problems that are suppressed.
@@ -191,7 +200,7 @@ impl Problems {
         for problem in other.list {
             let Problem { code, source, pointer, position, message, .. } = &problem;
             let key = (source.path.clone(), *code, pointer.clone(), *position, message.clone());
-            if self.known.appended.insert(key) {
+            if self.index.appended.insert(key) {
                 self.list.push(problem);
             }
         }
@@ -200,12 +209,12 @@ impl Problems {
     /// Removes and returns the problems of the options, as opposed to those of the document.
     pub(crate) fn take_choices(&mut self) -> Vec<Problem> {
         let (choices, others) =
-            std::mem::take(&mut self.list).into_iter().partition(|one| one.code.is_choice());
+            std::mem::take(&mut self.list).into_iter().partition(|problem| problem.code.is_choice());
         self.list = others;
         choices
     }
 
-    /// Keeps only the problems that are still to be reported.
+    /// Keeps only the problems that `keep` returns `true` for.
     fn retain(&mut self, keep: impl FnMut(&Problem) -> bool) {
         self.list.retain(keep);
     }
@@ -267,15 +276,15 @@ impl Problems {
         let mut placed = Vec::with_capacity(self.list.len());
         let same_source = |left: &Problem, right: &Problem| Arc::ptr_eq(&left.source, &right.source);
         for group in self.list.chunk_by(same_source) {
-            let unknown: Vec<&Pointer> =
+            let pointers: Vec<&Pointer> =
                 group.iter().filter(|problem| problem.position.is_none()).map(|p| &p.pointer).collect();
-            let mut found = match group.first() {
-                Some(first) if !unknown.is_empty() => first.source.locate_all(&unknown),
+            let mut positions = match group.first() {
+                Some(first) if !pointers.is_empty() => first.source.locate_all(&pointers),
                 _ => Vec::new(),
             }
             .into_iter();
             placed.extend(group.iter().map(|problem| {
-                (problem.position.or_else(|| found.next()).unwrap_or(Position::START), problem)
+                (problem.position.or_else(|| positions.next()).unwrap_or(Position::START), problem)
             }));
         }
         placed.sort_by(|(left_at, left), (right_at, right)| {
@@ -290,7 +299,7 @@ impl Problems {
 /// at its first location, with the number of the others.
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&one_a_line(self, |_| true).join("\n"))
+        f.write_str(&one_per_line(self, |_| true).join("\n"))
     }
 }
 
@@ -303,7 +312,9 @@ toolgen_core::__readable_debug!(Problems);
 pub fn keep_common<'p>(all: impl IntoIterator<Item = &'p mut Problems>) {
     let mut all: Vec<&mut Problems> = all.into_iter().collect();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for problem in all.iter().flat_map(|problems| problems.as_slice()).filter(|one| one.code.is_choice()) {
+    for problem in
+        all.iter().flat_map(|problems| problems.as_slice()).filter(|problem| problem.code.is_choice())
+    {
         *counts.entry(problem.message.clone()).or_default() += 1;
     }
     let documents = all.len();

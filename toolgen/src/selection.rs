@@ -84,12 +84,12 @@ pub(crate) fn choose_named(
 }
 
 fn rename(entries: &[Entry<'_>], names: &mut [String], from: &str, to: &str, problems: &mut Problems) {
-    let is_meant = |(index, name): &(usize, &String)| {
+    let is_target = |(index, name): &(usize, &String)| {
         entries.get(*index).is_some_and(|entry| entry.id == from || entry.title == from) || *name == from
     };
-    let found: Vec<usize> = names.iter().enumerate().filter(is_meant).map(|(index, _)| index).collect();
+    let matches: Vec<usize> = names.iter().enumerate().filter(is_target).map(|(index, _)| index).collect();
     let is_free = |index: usize| names.iter().enumerate().all(|(other, name)| other == index || name != to);
-    let problem = match (found.as_slice(), ToolName::parse(to.to_owned())) {
+    let problem = match (matches.as_slice(), ToolName::parse(to.to_owned())) {
         (_, Err(error)) => format!("`{from}` cannot be renamed to `{to}`: {error}"),
         ([], _) => format!("there is no operation `{from}` to rename to `{to}`"),
         (&[index], Ok(_)) if is_free(index) => {
@@ -99,8 +99,8 @@ fn rename(entries: &[Entry<'_>], names: &mut [String], from: &str, to: &str, pro
         ([_], Ok(_)) => format!("`{from}` cannot be renamed to `{to}`: another tool has the name"),
         (_, Ok(_)) => format!("`{from}` names several operations, so none is renamed"),
     };
-    let known = entries.iter().map(|entry| entry.id).chain(names.iter().map(String::as_str));
-    let help = match suggestion(from, known).filter(|near| near != from) {
+    let candidates = entries.iter().map(|entry| entry.id).chain(names.iter().map(String::as_str));
+    let help = match suggestion(from, candidates).filter(|near| near != from) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "name the operation by its id or as `METHOD /path`, and use a valid name that is not taken"
             .to_owned(),
@@ -123,30 +123,30 @@ pub(crate) fn selected(
             && (*deprecated || !entry.deprecated)
     };
     let selected: Vec<bool> = entries.iter().zip(&subjects).map(is_selected).collect();
-    let none_left = !entries.is_empty() && !selected.contains(&true);
-    let of_include = if none_left { codes::NO_TOOLS } else { codes::SELECTOR };
+    let nothing_left = !entries.is_empty() && !selected.contains(&true);
+    let include_code = if nothing_left { codes::NO_TOOLS } else { codes::SELECTOR };
     // In a document without operations, none could become a tool by accident.
-    let of_exclude = if entries.is_empty() { codes::SELECTOR } else { codes::EXCLUSION };
-    let filters = include.iter().map(|selector| (selector, of_include, ""));
-    let filters = filters.chain(exclude.iter().map(|selector| (selector, of_exclude, "the exclusion ")));
-    for (selector, code, what) in filters {
-        report_idle(selector, &subjects, code, what, problems);
+    let exclude_code = if entries.is_empty() { codes::SELECTOR } else { codes::EXCLUSION };
+    let filters = include.iter().map(|selector| (selector, include_code, ""));
+    let filters = filters.chain(exclude.iter().map(|selector| (selector, exclude_code, "the exclusion ")));
+    for (selector, code, prefix) in filters {
+        report_unmatched(selector, &subjects, code, prefix, problems);
     }
     selected
 }
 
 /// Returns whether each entry is matched by one of these selectors. Selectors that match nothing are reported with
-/// their purpose.
+/// the prefix, which names their purpose.
 pub(crate) fn matched(
     entries: &[Entry<'_>],
     names: &[String],
     selectors: &[Selector],
-    what: &str,
+    prefix: &str,
     problems: &mut Problems,
 ) -> Vec<bool> {
     let subjects = subjects(entries, names);
     for selector in selectors {
-        report_idle(selector, &subjects, codes::SELECTOR, what, problems);
+        report_unmatched(selector, &subjects, codes::SELECTOR, prefix, problems);
     }
     subjects.iter().map(|subject| selectors.iter().any(|selector| selector.selects(subject))).collect()
 }
@@ -169,11 +169,11 @@ fn subjects<'a>(entries: &'a [Entry<'_>], names: &'a [String]) -> Vec<Subject<'a
 }
 
 /// Reports a selector that matches nothing, with a suggestion.
-fn report_idle(
+fn report_unmatched(
     selector: &Selector,
     subjects: &[Subject<'_>],
     code: Code,
-    what: &str,
+    prefix: &str,
     problems: &mut Problems,
 ) {
     if subjects.iter().any(|subject| selector.selects(subject)) {
@@ -185,7 +185,7 @@ fn report_idle(
             "write `tag:NAME`, `METHOD /path` or an operation's id; `*` and `**` are wildcards".to_owned()
         }
     };
-    problems.report(code, &Pointer::ROOT, format!("{what}`{selector}` matches no operation"), help);
+    problems.report(code, &Pointer::ROOT, format!("{prefix}`{selector}` matches no operation"), help);
 }
 
 /// Reports the credentials that match no scheme of the document, and those that may be secrets themselves.

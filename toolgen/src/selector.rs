@@ -27,7 +27,7 @@ enum Kind {
     Name(String),
 }
 
-/// An entry of a document that may become a tool, as a selector sees it.
+/// An entry of a document that may become a tool, as selectors match it.
 #[derive(Clone, Debug)]
 pub(crate) struct Subject<'a> {
     /// The document's own name for it; may be empty.
@@ -51,12 +51,12 @@ impl Selector {
         match &self.kind {
             Kind::Group(group) => {
                 let group = group.to_lowercase();
-                subject.groups.iter().any(|given| glob(&group, &given.to_lowercase()))
+                subject.groups.iter().any(|entry_group| glob(&group, &entry_group.to_lowercase()))
             }
             Kind::Title { verb, subject: about } => {
-                let (own_verb, own_subject) = verb_and_subject(subject.title);
-                let same = |verb: &str| own_verb.is_some_and(|own| own.eq_ignore_ascii_case(verb));
-                verb.as_deref().is_none_or(same) && glob(about, own_subject)
+                let (title_verb, title_subject) = verb_and_subject(subject.title);
+                let is_same = |verb: &str| title_verb.is_some_and(|other| other.eq_ignore_ascii_case(verb));
+                verb.as_deref().is_none_or(is_same) && glob(about, title_subject)
             }
             Kind::Name(name) => {
                 (!subject.id.is_empty() && glob(name, subject.id)) || glob(name, subject.name)
@@ -135,7 +135,9 @@ pub fn suggestion<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> 
 /// likely.
 #[must_use]
 pub fn suggestions<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> Vec<String> {
-    let scored = candidates.filter(|candidate| !candidate.is_empty()).map(|one| (likeness(text, one), one));
+    let scored = candidates
+        .filter(|candidate| !candidate.is_empty())
+        .map(|candidate| (likeness(text, candidate), candidate));
     let mut scored: Vec<(f64, &str)> = scored.filter(|(score, _)| *score > MIN_SIMILARITY).collect();
     scored.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(right.1)));
     scored.dedup();
@@ -149,15 +151,16 @@ pub fn suggestions<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) ->
 /// contains all words of the other.
 fn likeness(text: &str, candidate: &str) -> f64 {
     let letters = strsim::jaro_winkler(&text.to_lowercase(), &candidate.to_lowercase());
-    let (asked, has) = (words(text), words(candidate));
-    let in_order = if asked.len() > 1 && asked.len() == has.len() {
-        0.98 * strsim::jaro_winkler(&asked.join(" "), &has.join(" "))
+    let (text_words, candidate_words) = (words(text), words(candidate));
+    let by_words = if text_words.len() > 1 && text_words.len() == candidate_words.len() {
+        0.98 * strsim::jaro_winkler(&text_words.join(" "), &candidate_words.join(" "))
     } else {
         0.0
     };
-    let within = asked.iter().any(|word| word.len() > 2) && asked.iter().all(|word| has.contains(word));
+    let is_subset = text_words.iter().any(|word| word.len() > 2)
+        && text_words.iter().all(|word| candidate_words.contains(word));
     let swapped = if is_swapped(text, candidate) { 0.97 } else { 0.0 };
-    letters.max(in_order).max(swapped).max(if within { 0.85 } else { 0.0 })
+    letters.max(by_words).max(swapped).max(if is_subset { 0.85 } else { 0.0 })
 }
 
 /// Whether two names differ by two transposed neighbouring letters.
@@ -198,8 +201,8 @@ pub(crate) fn glob(pattern: &str, text: &str) -> bool {
         let mut next = vec![false; text.len() + 1];
         for index in 0..=text.len() {
             next[index] = match token {
-                Token::Char(wanted) => index > 0 && reach[index - 1] && text[index - 1] == wanted,
-                Token::Within => reach[index] || (index > 0 && next[index - 1] && text[index - 1] != '/'),
+                Token::Char(expected) => index > 0 && reach[index - 1] && text[index - 1] == expected,
+                Token::InSegment => reach[index] || (index > 0 && next[index - 1] && text[index - 1] != '/'),
                 Token::Across => reach[index] || (index > 0 && next[index - 1]),
             };
         }
@@ -211,7 +214,7 @@ pub(crate) fn glob(pattern: &str, text: &str) -> bool {
 #[derive(Clone, Copy)]
 enum Token {
     Char(char),
-    Within,
+    InSegment,
     Across,
 }
 
@@ -224,7 +227,7 @@ fn tokens(pattern: &str) -> Vec<Token> {
         } else if chars.next_if_eq(&'*').is_some() {
             tokens.push(Token::Across);
         } else {
-            tokens.push(Token::Within);
+            tokens.push(Token::InSegment);
         }
     }
     tokens

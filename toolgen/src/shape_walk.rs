@@ -15,7 +15,7 @@ pub(crate) fn parts(shape: &Shape) -> Vec<(Access, &Shape)> {
     match &shape.kind {
         Kind::Array(rules) => add(&*rules.items),
         Kind::Union(rules) => rules.variants.iter().for_each(add),
-        Kind::All(all) => all.iter().for_each(add),
+        Kind::All(members) => members.iter().for_each(add),
         Kind::Tuple(rules) => rules.items.iter().chain(extra(&rules.rest)).for_each(add),
         Kind::Object(rules) => {
             rules.patterns.iter().map(|pattern| &pattern.shape).chain(extra(&rules.extra)).for_each(add);
@@ -49,19 +49,19 @@ pub(crate) fn references(shape: &Shape, names: &mut Vec<String>) {
 /// Returns the named shapes that the tools of one document reach, sorted by name. All tools share one list, so only
 /// the first is read: reading it for each of thousands of tools takes seconds.
 pub(crate) fn reached(tools: &[Tool]) -> List<Def> {
-    let mut open: Vec<String> = Vec::new();
+    let mut pending: Vec<String> = Vec::new();
     for Tool { spec, .. } in tools {
-        references(spec.input.shape(), &mut open);
-        spec.output.iter().for_each(|output| references(output.shape(), &mut open));
+        references(spec.input.shape(), &mut pending);
+        spec.output.iter().for_each(|output| references(output.shape(), &mut pending));
     }
     let mut reached: BTreeMap<&str, &Def> = BTreeMap::new();
-    let all: BTreeMap<&str, &Def> =
+    let by_name: BTreeMap<&str, &Def> =
         tools.iter().take(1).flat_map(|tool| &tool.spec.defs).map(|def| (def.name.as_str(), def)).collect();
-    while let Some(name) = open.pop() {
-        if let Some((name, def)) = all.get_key_value(name.as_str())
+    while let Some(name) = pending.pop() {
+        if let Some((name, def)) = by_name.get_key_value(name.as_str())
             && reached.insert(name, def).is_none()
         {
-            references(def.schema.shape(), &mut open);
+            references(def.schema.shape(), &mut pending);
         }
     }
     reached.into_values().cloned().collect()
@@ -69,19 +69,19 @@ pub(crate) fn reached(tools: &[Tool]) -> List<Def> {
 
 /// Returns all references in a value.
 pub(crate) fn reference_texts(root: &Value) -> BTreeSet<&str> {
-    let mut found = BTreeSet::new();
-    let mut open = vec![root];
-    while let Some(value) = open.pop() {
+    let mut references = BTreeSet::new();
+    let mut pending = vec![root];
+    while let Some(value) = pending.pop() {
         match value {
             Value::Object(object) => {
-                found.extend(object.get("$ref").and_then(Value::as_str));
-                open.extend(object.values().filter(|value| value.is_object() || value.is_array()));
+                references.extend(object.get("$ref").and_then(Value::as_str));
+                pending.extend(object.values().filter(|value| value.is_object() || value.is_array()));
             }
-            Value::Array(items) => open.extend(items),
+            Value::Array(items) => pending.extend(items),
             _ => {}
         }
     }
-    found
+    references
 }
 
 #[cfg(test)]
@@ -94,13 +94,13 @@ mod tests {
     use crate::{Document, Options, Problems, compile};
 
     /// Compiles an array of this many tools, each with its own schemas.
-    fn compiling(tools: usize) -> Duration {
+    fn compile_time(tools: usize) -> Duration {
         let tool = |number: usize| {
-            let own = format!("B{number}");
+            let name = format!("B{number}");
             json!({
                 "name": format!("tool_{number}"), "description": "Does.",
-                "inputSchema": {"type": "object", "properties": {"b": {"$ref": format!("#/$defs/{own}")}},
-                    "$defs": {own: {"type": "object", "properties": {"y": {"type": "integer"}}}}},
+                "inputSchema": {"type": "object", "properties": {"b": {"$ref": format!("#/$defs/{name}")}},
+                    "$defs": {name: {"type": "object", "properties": {"y": {"type": "integer"}}}}},
             })
         };
         let text = json!({"tools": (0..tools).map(tool).collect::<Vec<_>>()}).to_string();
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn naming_of_shapes_takes_linear_time() {
-        let best = |tools| (0..3).map(|_| compiling(tools)).min().unwrap_or_default();
+        let best = |tools| (0..3).map(|_| compile_time(tools)).min().unwrap_or_default();
         let (few, many) = (best(250), best(2_000));
         assert!(many < few * 24, "{few:?} for 250, {many:?} for 2,000");
     }

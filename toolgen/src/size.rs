@@ -11,25 +11,25 @@ use toolgen_core::{Text, ToolSpec};
 
 use crate::options::Options;
 use crate::problem::{Problems, codes};
-use crate::schema_losses::there_are;
+use crate::schema_losses::list_dialects;
 use crate::selector::suggestion;
 use crate::source::Pointer;
 use crate::tool::{Program, TokenBudget, Tool};
 
-/// Sets the trims that the options name for all tools of a program. Arguments to keep that no tool has are reported:
-/// any word is a valid name, even `dorp`.
+/// Sets the trims that the options name for all tools of a program. Reports arguments to keep that no tool has: any
+/// word is a valid name, even `dorp`.
 pub(crate) fn trim(program: &mut Program, options: &Options, problems: &mut Problems) {
     let Some(slim) = &options.slim else { return };
-    set(program, slim);
+    set_slim(program, slim);
     let specs: Vec<&ToolSpec> = program.all_tools().into_iter().map(|tool| &tool.spec).collect();
     for (message, help) in kept_in_vain(slim, &specs) {
         problems.report(codes::SELECTOR, &Pointer::ROOT, message, help);
     }
 }
 
-fn set(program: &mut Program, slim: &Slim) {
+fn set_slim(program: &mut Program, slim: &Slim) {
     program.tools.iter_mut().for_each(|tool| tool.spec.slim = slim.clone());
-    program.parts.iter_mut().for_each(|part| set(&mut part.program, slim));
+    program.parts.iter_mut().for_each(|part| set_slim(&mut part.program, slim));
 }
 
 /// Returns the names after `optional=` that are not arguments of any of these tools, each with its help.
@@ -40,20 +40,20 @@ pub(crate) fn kept_in_vain(slim: &Slim, specs: &[&ToolSpec]) -> Vec<(String, Str
         .flat_map(|fields| fields.iter().map(|field| field.name.as_str()))
         .collect();
     let kept = slim.optional.iter().flat_map(|names| names.iter()).map(Text::as_str);
-    let vain = kept.filter(|name| !arguments.contains(name)).map(|name| {
+    let unknown = kept.filter(|name| !arguments.contains(name)).map(|name| {
         let help = match suggestion(name, arguments.iter().copied().chain(["drop", "keep"])) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "write `drop`, `keep`, or the names of arguments, as in `optional=a+b`".to_owned(),
         };
         (format!("`optional=` names the argument `{name}`, which no tool has"), help)
     });
-    vain.collect()
+    unknown.collect()
 }
 
-/// Reports the tools that exceed their ceiling in plain JSON Schema, with what is trimmed from them.
+/// Reports the tools that exceed their ceiling in plain JSON Schema, and their trims.
 pub fn check_ceiling(program: &Program, problems: &mut Problems) {
     for tool in program.all_tools() {
-        let Some((bytes, ceiling, trims)) = above(&tool.spec) else { continue };
+        let Some((bytes, ceiling, trims)) = over_ceiling(&tool.spec) else { continue };
         let name = &tool.spec.name;
         let message = format!("`{name}` takes {bytes} bytes, more than the ceiling of {ceiling}: {trims}");
         let help = "choose what is trimmed with `--slim`, `Options::slim` or `slim` in a manifest, or disable the \
@@ -62,12 +62,12 @@ pub fn check_ceiling(program: &Program, problems: &mut Problems) {
     }
 }
 
-/// Returns the size of a tool that exceeds its ceiling, the ceiling, and what is shown instead.
-fn above(spec: &ToolSpec) -> Option<(usize, usize, String)> {
+/// Returns the size of a tool that exceeds its ceiling, the ceiling, and a description of what a model sees.
+fn over_ceiling(spec: &ToolSpec) -> Option<(usize, usize, String)> {
     let ceiling = spec.slim.ceiling?;
     // An exact tool is shown in full.
-    let (visible, whole) = Forms::of(spec).measured(&JSON_SCHEMA).ok()?;
-    let bytes = whole? + spec.name.as_str().len();
+    let (visible, full_size) = Forms::of(spec).measured(&JSON_SCHEMA).ok()?;
+    let bytes = full_size? + spec.name.as_str().len();
     Some((
         bytes,
         ceiling,
@@ -80,33 +80,33 @@ fn above(spec: &ToolSpec) -> Option<(usize, usize, String)> {
 pub fn check_budget(programs: &[Program], options: &Options, problems: &mut Problems) -> bool {
     let Some(first) = programs.iter().flat_map(Program::all_tools).next() else { return true };
     let together = options.token_budget.iter().flat_map(|budget| exceeded(programs, budget));
-    let own = programs.iter().filter_map(|program| Some((program, program.token_budget.as_ref()?)));
-    let own = own.flat_map(|(program, budget)| exceeded(slice::from_ref(program), budget));
-    let wrong: Vec<String> = together.chain(own).collect();
-    for message in &wrong {
+    let separate = programs.iter().filter_map(|program| Some((program, program.token_budget.as_ref()?)));
+    let separate = separate.flat_map(|(program, budget)| exceeded(slice::from_ref(program), budget));
+    let excesses: Vec<String> = together.chain(separate).collect();
+    for message in &excesses {
         let help = "select fewer operations, trim with `--slim` or `Options::slim`, or raise the budget; `cargo toolgen \
                     tokens` shows where the tokens go";
         problems.report_in(&first.origin.source, codes::BUDGET, &Pointer::ROOT, message, help);
     }
-    wrong.is_empty()
+    excesses.is_empty()
 }
 
 fn exceeded(programs: &[Program], budget: &TokenBudget) -> Vec<String> {
     let Some(dialect) = Dialect::by_name(&budget.dialect) else {
-        return vec![format!("the budget names the dialect `{}`; {}", budget.dialect, there_are())];
+        return vec![format!("the budget names the dialect `{}`; {}", budget.dialect, list_dialects())];
     };
     let tools: Vec<&Tool> = programs.iter().flat_map(Program::all_tools).collect();
-    counted(&tools, dialect, budget)
+    count_excesses(&tools, dialect, budget)
 }
 
 #[cfg(feature = "tokens")]
-fn counted(tools: &[&Tool], dialect: &Dialect, budget: &TokenBudget) -> Vec<String> {
+fn count_excesses(tools: &[&Tool], dialect: &Dialect, budget: &TokenBudget) -> Vec<String> {
     use crate::tokens::{Rendering, Report, Tokenizer};
     Report::of(tools, dialect, Rendering::Full, Tokenizer::O200k).exceeded(budget)
 }
 
 #[cfg(not(feature = "tokens"))]
-fn counted(_: &[&Tool], _: &Dialect, _: &TokenBudget) -> Vec<String> {
+fn count_excesses(_: &[&Tool], _: &Dialect, _: &TokenBudget) -> Vec<String> {
     vec![
         "there is a token budget, but this build of toolgen has no tokenizer: enable the feature `tokens` of the \
          dependency `toolgen`"

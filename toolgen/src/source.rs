@@ -79,8 +79,8 @@ impl Source {
     #[must_use]
     pub fn locate_all(&self, pointers: &[&Pointer]) -> Vec<Position> {
         match self.format {
-            Format::Yaml => yaml::places(&self.text, pointers),
-            Format::Json => json::places(&self.text, pointers),
+            Format::Yaml => yaml::locate(&self.text, pointers),
+            Format::Json => json::locate(&self.text, pointers),
         }
     }
 }
@@ -117,21 +117,21 @@ const MAX_FINDINGS: usize = 10_000;
 struct Finding {
     code: Code,
     pointer: Pointer,
-    at: At,
+    position: TextPosition,
     message: String,
     help: &'static str,
 }
 
-/// The position of a parser.
+/// The position of a finding, as the parser reports it.
 #[derive(Clone, Copy, Debug)]
-enum At {
+enum TextPosition {
     Byte(usize),
     Position(Position),
 }
 
 /// The result of parsing a text: the tree, if any, with the parts of its scalars that it does not keep, and all
 /// findings.
-type Reading = (Option<(Value, Written)>, Vec<Finding>);
+type ParseResult = (Option<(Value, Written)>, Vec<Finding>);
 
 /// Reads a file, up to the maximum size of a document.
 fn read_bounded(path: &Path) -> Result<Vec<u8>, String> {
@@ -153,22 +153,22 @@ fn read_bounded(path: &Path) -> Result<Vec<u8>, String> {
 
 /// Returns the positions of sorted byte offsets, in one pass over the text: a document may be a single line of many
 /// megabytes.
-fn of_offsets(text: &str, offsets: &[usize]) -> Vec<Position> {
+fn positions_at(text: &str, offsets: &[usize]) -> Vec<Position> {
     let bytes = text.as_bytes();
-    let mut here = Position::START;
-    let mut at = 0;
+    let mut position = Position::START;
+    let mut index = 0;
     let mut positions = Vec::with_capacity(offsets.len());
     for &offset in offsets {
-        while at < offset.min(bytes.len()) {
-            match bytes[at] {
-                b'\n' => here = Position { line: here.line + 1, column: 1 },
+        while index < offset.min(bytes.len()) {
+            match bytes[index] {
+                b'\n' => position = Position { line: position.line + 1, column: 1 },
                 // Bytes that continue a character are not counted.
                 0x80..=0xbf => {}
-                _ => here.column += 1,
+                _ => position.column += 1,
             }
-            at += 1;
+            index += 1;
         }
-        positions.push(here);
+        positions.push(position);
     }
     positions
 }
@@ -197,7 +197,7 @@ fn quote(text: &str) -> std::borrow::Cow<'_, str> {
 }
 
 impl Finding {
-    fn new(code: Code, at: At, message: String, help: &'static str) -> Self {
-        Finding { code, pointer: Pointer::ROOT, at, message, help }
+    fn new(code: Code, position: TextPosition, message: String, help: &'static str) -> Self {
+        Finding { code, pointer: Pointer::ROOT, position, message, help }
     }
 }

@@ -1,4 +1,4 @@
-//! Counts the tokens of tools with a real tokenizer, and reports where they go and what would save some.
+//! Counts the tokens of tools with a real tokenizer, and reports how they are divided and how to save some.
 //!
 //! Only OpenAI publishes the tokenizers of its models. For models of other vendors the numbers are an estimate, and
 //! every report says so; `o200k_base` is usually within a fifth for English and JSON.
@@ -57,7 +57,7 @@ impl Tokenizer {
     /// Returns the tokenizer with a name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Tokenizer> {
-        [Tokenizer::O200k, Tokenizer::Cl100k].into_iter().find(|one| one.name() == name)
+        [Tokenizer::O200k, Tokenizer::Cl100k].into_iter().find(|tokenizer| tokenizer.name() == name)
     }
 
     /// Counts the tokens of a string. Strings that look like special tokens are ordinary text.
@@ -127,7 +127,7 @@ pub struct ToolTokens {
     pub name: String,
     /// The groups that its document assigns it to.
     pub groups: Vec<String>,
-    /// All of them.
+    /// All its tokens.
     pub tokens: usize,
     /// How they are divided.
     pub parts: Parts,
@@ -209,8 +209,8 @@ impl Report {
     pub fn groups(&self) -> Vec<GroupTokens> {
         let mut groups: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         for tool in &self.tools {
-            let none = tool.groups.is_empty().then_some("");
-            for name in tool.groups.iter().map(String::as_str).chain(none) {
+            let ungrouped = tool.groups.is_empty().then_some("");
+            for name in tool.groups.iter().map(String::as_str).chain(ungrouped) {
                 let (tools, tokens) = groups.entry(name).or_default();
                 (*tools, *tokens) = (*tools + 1, *tokens + tool.tokens);
             }
@@ -228,12 +228,12 @@ impl Report {
     /// Returns the excesses over a budget, one sentence each, with what to cut.
     #[must_use]
     pub fn exceeded(&self, budget: &TokenBudget) -> Vec<String> {
-        let named = |tools: &[&ToolTokens]| {
-            let named: Vec<String> =
+        let list_largest = |tools: &[&ToolTokens]| {
+            let entries: Vec<String> =
                 tools.iter().take(5).map(|tool| format!("`{}` {}", tool.name, tool.tokens)).collect();
-            named.join(", ")
+            entries.join(", ")
         };
-        let mut wrong = Vec::new();
+        let mut excesses = Vec::new();
         let total = self.total();
         if let Some(max) = budget.total.filter(|max| total > *max) {
             let largest: Vec<&ToolTokens> = self.tools.iter().collect();
@@ -242,27 +242,27 @@ impl Report {
             parts.sort_by(|left, right| right.cmp(left));
             let parts: Vec<String> =
                 parts.iter().take(3).map(|(tokens, name)| format!("{name} {tokens}")).collect();
-            wrong.push(format!(
+            excesses.push(format!(
                 "the tools take {total} tokens in `{}`, more than the budget of {max}; the largest are {}; the tokens go \
                  to {}",
                 self.dialect,
-                named(&largest),
+                list_largest(&largest),
                 parts.join(", ")
             ));
         }
         if let Some(max) = budget.tool {
-            let over: Vec<&ToolTokens> = self.tools.iter().filter(|tool| tool.tokens > max).collect();
-            if !over.is_empty() {
-                let verb = if over.len() == 1 { "tool takes" } else { "tools take" };
-                wrong.push(format!(
+            let too_large: Vec<&ToolTokens> = self.tools.iter().filter(|tool| tool.tokens > max).collect();
+            if !too_large.is_empty() {
+                let verb = if too_large.len() == 1 { "tool takes" } else { "tools take" };
+                excesses.push(format!(
                     "{} {verb} more than the budget of {max} tokens for one in `{}`: {}",
-                    over.len(),
+                    too_large.len(),
                     self.dialect,
-                    named(&over)
+                    list_largest(&too_large)
                 ));
             }
         }
-        wrong
+        excesses
     }
 
     /// Returns the report as one self-contained HTML page: a map of where the tokens go, and tables.
@@ -277,7 +277,7 @@ impl Report {
     }
 }
 
-/// The report for people: totals, groups, the largest tools, and what would save most.
+/// The report for people: totals, groups, the largest tools, and the largest savings.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         text::write(self, f)
@@ -302,12 +302,12 @@ fn count(
         refused: None,
     };
     let text = match rendering.prompt_text(spec) {
-        Some(message) => message,
+        Some(text) => text,
         None if rendering == Rendering::Compact => {
             let spec = ToolSpec { slim: Slim::COMPACT, ..spec.clone() };
-            return in_request(&spec, &Forms::of(&spec), dialect, counter, empty);
+            return count_in_request(&spec, &Forms::of(&spec), dialect, counter, empty);
         }
-        None => return in_request(spec, forms, dialect, counter, empty),
+        None => return count_in_request(spec, forms, dialect, counter, empty),
     };
     let tokens = counter.count(&text);
     let name = counter.count(spec.name.as_str()).min(tokens);
@@ -315,42 +315,42 @@ fn count(
     (ToolTokens { tokens, parts, ..empty }, false)
 }
 
-fn in_request(
+fn count_in_request(
     spec: &ToolSpec,
     forms: &Forms<'_>,
     dialect: &Dialect,
     counter: &Counter,
     empty: ToolTokens,
 ) -> (ToolTokens, bool) {
-    let (message, above) = match forms.measured(dialect) {
+    let (schema, excess) = match forms.measured(dialect) {
         Ok(measured) => measured,
-        Err(reasons) => {
+        Err(refusals) => {
             let message = |Refusal { pointer, reason }: &Refusal| format!("{}{pointer}: {reason}", spec.name);
-            let reasons: Vec<String> = reasons.iter().map(message).collect();
-            return (ToolTokens { refused: Some(reasons.join("\n")), ..empty }, false);
+            let refusals: Vec<String> = refusals.iter().map(message).collect();
+            return (ToolTokens { refused: Some(refusals.join("\n")), ..empty }, false);
         }
     };
     let mut parts = Parts {
         name: counter.count(spec.name.as_str()),
-        description: counter.count(&message.description),
+        description: counter.count(&schema.description),
         ..Parts::default()
     };
-    divide(&message.schema, counter, &mut parts);
-    let trims = message.trims.clone();
-    let tokens = counter.count(&written(spec, dialect, message));
-    let known: usize = parts.numbers().iter().sum();
-    parts.structure = tokens.saturating_sub(known);
-    (ToolTokens { tokens, parts, trims, ..empty }, above.is_some())
+    add_schema_parts(&schema.schema, counter, &mut parts);
+    let trims = schema.trims.clone();
+    let tokens = counter.count(&wire_form(spec, dialect, schema));
+    let counted: usize = parts.numbers().iter().sum();
+    parts.structure = tokens.saturating_sub(counted);
+    (ToolTokens { tokens, parts, trims, ..empty }, excess.is_some())
 }
 
-/// Returns a tool in the form of a request, without the list around it.
-fn written(spec: &ToolSpec, dialect: &Dialect, message: ToolSchema<'_>) -> String {
-    let own = WireFormat::ALL.into_iter().find(|format| format.dialect().name == dialect.name);
-    own.unwrap_or(WireFormat::OpenAiChat).tool(dialect, spec, message).to_string()
+/// Returns a tool in the form of a request, without the enclosing list.
+fn wire_form(spec: &ToolSpec, dialect: &Dialect, message: ToolSchema<'_>) -> String {
+    let format = WireFormat::ALL.into_iter().find(|format| format.dialect().name == dialect.name);
+    format.unwrap_or(WireFormat::OpenAiChat).tool(dialect, spec, message).to_string()
 }
 
 /// Adds the tokens of a schema's descriptions, examples and named shapes.
-fn divide(schema: &Value, counter: &Counter, parts: &mut Parts) {
+fn add_schema_parts(schema: &Value, counter: &Counter, parts: &mut Parts) {
     let Value::Object(members) = schema else { return };
     for (keyword, value) in members {
         match (keyword.as_str(), value) {
@@ -358,20 +358,20 @@ fn divide(schema: &Value, counter: &Counter, parts: &mut Parts) {
             ("examples" | "example", _) => parts.examples += counter.count(&value.to_string()),
             ("$defs", _) => parts.defs += counter.count(&value.to_string()),
             ("properties" | "patternProperties" | "dependentSchemas", Value::Object(schemas)) => {
-                schemas.values().for_each(|schema| divide(schema, counter, parts));
+                schemas.values().for_each(|schema| add_schema_parts(schema, counter, parts));
             }
             ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(schemas)) => {
-                schemas.iter().for_each(|schema| divide(schema, counter, parts));
+                schemas.iter().for_each(|schema| add_schema_parts(schema, counter, parts));
             }
             ("items" | "additionalProperties" | "not" | "if" | "then" | "else" | "contains", _) => {
-                divide(value, counter, parts);
+                add_schema_parts(value, counter, parts);
             }
             _ => {}
         }
     }
 }
 
-/// Returns what was trimmed from a tool, if anything was.
-fn trimmed(tool: &ToolTokens) -> Option<String> {
+/// Describes the trims of a tool, if there are any.
+fn describe_trims(tool: &ToolTokens) -> Option<String> {
     (!tool.trims.is_empty()).then(|| Trim::summed(&tool.trims))
 }

@@ -20,20 +20,20 @@ pub struct Tool {
     pub spec: ToolSpec,
     /// The execution plan of the tool.
     pub call: ExecutionPlan,
-    /// The content of unsuccessful responses, if the document declares it and types are wanted.
+    /// The content of unsuccessful responses, if the document declares it and types are generated.
     pub failure: Option<Shape>,
-    /// What is known about successful responses besides the result.
+    /// The properties of successful responses other than the result.
     pub success: Success,
-    /// Where the tool comes from.
+    /// The origin of the tool.
     pub origin: Origin,
 }
 
-/// What a document declares about successful responses besides the result.
+/// The properties that a document declares for successful responses, other than the result.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Success {
     /// Whether they have no body.
     pub is_empty: bool,
-    /// The headers, as an object of scalars with their names in lower case, if there are any and types are wanted.
+    /// The headers, as an object of scalars with their names in lower case, if there are any and types are generated.
     pub headers: Option<Shape>,
 }
 
@@ -79,14 +79,14 @@ impl From<Tool> for toolgen_core::Tool {
 #[must_use]
 pub fn with_callees<'t>(tools: Vec<&'t Tool>, all: &[&'t Tool]) -> Vec<&'t Tool> {
     let by_name: BTreeMap<&str, &Tool> = all.iter().map(|tool| (tool.spec.name.as_str(), *tool)).collect();
-    let mut found: BTreeSet<&str> = tools.iter().map(|tool| tool.spec.name.as_str()).collect();
-    let (mut with, mut next) = (tools, 0);
-    while let Some(tool) = with.get(next).copied() {
+    let mut names: BTreeSet<&str> = tools.iter().map(|tool| tool.spec.name.as_str()).collect();
+    let (mut result, mut index) = (tools, 0);
+    while let Some(tool) = result.get(index).copied() {
         let called = tool.call.tools().into_iter().filter_map(|name| by_name.get(name).copied());
-        with.extend(called.filter(|called| found.insert(called.spec.name.as_str())));
-        next += 1;
+        result.extend(called.filter(|called| names.insert(called.spec.name.as_str())));
+        index += 1;
     }
-    with
+    result
 }
 
 /// The compiled form of one document.
@@ -104,9 +104,9 @@ pub struct Program {
     pub tools: Vec<Tool>,
     /// The named shapes that these tools reach and share, sorted by name.
     pub defs: List<Def>,
-    /// The names of the schemes that may be given credentials, whether or not a tool needs one.
+    /// The names of the schemes that credentials can be set for, whether or not a tool needs one.
     pub schemes: Vec<String>,
-    /// The imported documents, in order. Their tools are in addition to its own.
+    /// The imported documents, in order. Their tools are added to those of the document.
     pub parts: Vec<Part>,
     /// The sets of tools, sorted by name. Their members are among [`all_tools`](Program::all_tools).
     pub toolsets: Vec<Toolset>,
@@ -122,18 +122,18 @@ pub struct Program {
     pub lock: Option<PathBuf>,
     /// The severity levels that the document sets for its problems.
     pub levels: Levels,
-    /// The names of the dialects that must express tools completely, as the document demands.
+    /// The names of the dialects that must express tools completely, as the document requires.
     pub deny_losses: Vec<String>,
-    /// The token budget of the tools, as the document demands.
+    /// The token budget of the tools, as the document requires.
     pub token_budget: Option<TokenBudget>,
 }
 
 /// A token budget for tools, by the tokenizer `o200k_base`. A build that exceeds it fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenBudget {
-    /// The tokens of all tools of a build together; `None` means any number.
+    /// The tokens of all tools of a build together; `None` means no limit.
     pub total: Option<usize>,
-    /// The tokens of one tool; `None` means any number.
+    /// The tokens of one tool; `None` means no limit.
     pub tool: Option<usize>,
     /// The name of the dialect in which they are counted, such as `openai`.
     pub dialect: String,

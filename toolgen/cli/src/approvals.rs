@@ -18,7 +18,7 @@ use super::output::Output;
 use super::store_location::StoreLocation;
 
 /// The states of unfinished calls.
-const OPEN: [ApprovalState; 5] = [
+const UNFINISHED: [ApprovalState; 5] = [
     ApprovalState::Waiting,
     ApprovalState::Granted,
     ApprovalState::Denied,
@@ -32,18 +32,18 @@ const MIN_ID_CHARS: usize = 8;
 /// Runs the command. Returns `Problems` if there is no queue or no such call, or if the decision is rejected.
 pub(super) fn run(task: &Approvals, output: &mut Output) -> io::Result<Outcome> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let decides = matches!(task.task, ApprovalTask::Grant { .. } | ApprovalTask::Deny { .. });
-    let (database, json) = task.task.place();
+    let is_decision = matches!(task.task, ApprovalTask::Grant { .. } | ApprovalTask::Deny { .. });
+    let (database, json) = task.task.database_and_format();
     let location = match StoreLocation::of(database) {
         Ok(location) => location,
-        Err(message) => return complain(&message, output),
+        Err(message) => return fail(&message, output),
     };
-    let queue = match runtime.block_on(open(&location, decides)) {
+    let queue = match runtime.block_on(open(&location, is_decision)) {
         Ok(queue) => queue,
-        Err(message) => return complain(&message, output),
+        Err(message) => return fail(&message, output),
     };
-    let done = runtime.block_on(decide(&queue, &task.task));
-    match done {
+    let result = runtime.block_on(decide(&queue, &task.task));
+    match result {
         Ok(ApprovalsOutput::List(entries)) if json => {
             output.json(&json!({ "approvals": entries }))?;
             output.line("")?;
@@ -59,12 +59,12 @@ pub(super) fn run(task: &Approvals, output: &mut Output) -> io::Result<Outcome> 
             output.line("")?;
         }
         Ok(ApprovalsOutput::Decided(entry)) => {
-            let then = match entry.state {
+            let next_step = match entry.state {
                 ApprovalState::Granted => "a worker can run it",
                 _ => "a worker can tell its caller",
             };
-            let left = until(entry.expires_at);
-            output.line(&format!("{} {} is {}: {then}, {left}", entry.id, entry.tool, entry.state))?;
+            let expiry = until(entry.expires_at);
+            output.line(&format!("{} {} is {}: {next_step}, {expiry}", entry.id, entry.tool, entry.state))?;
         }
         Err(error) => {
             let help = match &error {
@@ -73,20 +73,20 @@ pub(super) fn run(task: &Approvals, output: &mut Output) -> io::Result<Outcome> 
                 }
                 _ => String::new(),
             };
-            return complain(&format!("{location}: {error}{help}"), output);
+            return fail(&format!("{location}: {error}{help}"), output);
         }
     }
     Ok(Outcome::Fine)
 }
 
-fn complain(message: &str, output: &mut Output) -> io::Result<Outcome> {
-    output.complain(message);
+fn fail(message: &str, output: &mut Output) -> io::Result<Outcome> {
+    output.error(message);
     Ok(Outcome::Problems)
 }
 
 /// Opens the queue at a location: for decisions, or only for reading.
-pub(super) async fn open(location: &StoreLocation, decides: bool) -> Result<Queue, String> {
-    location.queue(decides).await?.ok_or_else(|| {
+pub(super) async fn open(location: &StoreLocation, for_decisions: bool) -> Result<Queue, String> {
+    location.queue(for_decisions).await?.ok_or_else(|| {
         format!(
             "{location}: this database has no approval queue; set `ToolboxBuilder::approval_queue` with a \
              `SqliteStore` or a `PostgresStore` in your program"
@@ -107,9 +107,12 @@ async fn decide(queue: &Queue, task: &ApprovalTask) -> Result<ApprovalsOutput, A
             queue.list(&ApprovalState::ALL).await.map(ApprovalsOutput::List)
         }
         ApprovalTask::List { states, .. } => {
-            let named: Vec<ApprovalState> =
+            let selected: Vec<ApprovalState> =
                 states.iter().filter_map(|name| ApprovalState::by_name(name)).collect();
-            queue.list(if named.is_empty() { &OPEN } else { &named }).await.map(ApprovalsOutput::List)
+            queue
+                .list(if selected.is_empty() { &UNFINISHED } else { &selected })
+                .await
+                .map(ApprovalsOutput::List)
         }
         ApprovalTask::Show { id, .. } => {
             queue.find(id).await.map(|entry| ApprovalsOutput::One(Box::new(entry)))
@@ -132,9 +135,9 @@ fn list(entries: &[QueuedApproval], output: &mut Output) -> io::Result<()> {
         return Ok(());
     }
     let length = (MIN_ID_CHARS..32).find(|length| {
-        let starts: std::collections::BTreeSet<&str> =
+        let prefixes: std::collections::BTreeSet<&str> =
             entries.iter().map(|entry| entry.id.get(..*length).unwrap_or(&entry.id)).collect();
-        starts.len() == entries.len()
+        prefixes.len() == entries.len()
     });
     let rows: Vec<[String; 6]> = entries
         .iter()
@@ -145,7 +148,7 @@ fn list(entries: &[QueuedApproval], output: &mut Output) -> io::Result<()> {
                 entry.tool.to_string(),
                 entry.caller.principal.as_deref().unwrap_or("-").to_owned(),
                 ago(entry.requested_at),
-                about(entry),
+                summary(entry),
             ]
         })
         .collect();
@@ -154,13 +157,17 @@ fn list(entries: &[QueuedApproval], output: &mut Output) -> io::Result<()> {
     let mut widths = [0; 5];
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row.iter()) {
-            *width = (*width).max(flat(cell).chars().count());
+            *width = (*width).max(single_line(cell).chars().count());
         }
     }
     for row in rows {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(widths.iter().chain([&0])) {
-            line.push_str(&format!("{}{:width$}", if line.is_empty() { "" } else { "  " }, flat(cell)));
+            line.push_str(&format!(
+                "{}{:width$}",
+                if line.is_empty() { "" } else { "  " },
+                single_line(cell)
+            ));
         }
         output.line(line.trim_end())?;
     }
@@ -168,7 +175,7 @@ fn list(entries: &[QueuedApproval], output: &mut Output) -> io::Result<()> {
 }
 
 /// Returns the most important fact about a call in its state.
-fn about(entry: &QueuedApproval) -> String {
+fn summary(entry: &QueuedApproval) -> String {
     if let Some(damage) = &entry.damage {
         return format!("cannot be read: {damage}");
     }
@@ -180,8 +187,8 @@ fn about(entry: &QueuedApproval) -> String {
     });
     match entry.state {
         ApprovalState::Waiting => format!("{}; {}", entry.reasons.join(" "), until(entry.expires_at)),
-        ApprovalState::Granted => format!("{by}{}; {}", refused(entry), until(entry.expires_at)),
-        ApprovalState::Denied => format!("{by}{}", refused(entry)),
+        ApprovalState::Granted => format!("{by}{}; {}", refusal(entry), until(entry.expires_at)),
+        ApprovalState::Denied => format!("{by}{}", refusal(entry)),
         ApprovalState::Claimed => worker.unwrap_or_default(),
         ApprovalState::Started => format!("{}, and has not finished", worker.unwrap_or_default()),
         ApprovalState::Finished => {
@@ -195,59 +202,59 @@ fn about(entry: &QueuedApproval) -> String {
 }
 
 /// Returns which worker returned the call, and the reason.
-fn refused(entry: &QueuedApproval) -> String {
+fn refusal(entry: &QueuedApproval) -> String {
     let Some(ApprovalClaim { worker, at, refused: Some(code), .. }) = &entry.claim else {
         return String::new();
     };
-    let who = if worker.is_empty() { "a worker" } else { worker };
-    format!("; {who} returned it {}: {code}", ago(*at))
+    let worker = if worker.is_empty() { "a worker" } else { worker };
+    format!("; {worker} returned it {}: {code}", ago(*at))
 }
 
-/// Returns a text in one line, with invisible characters made visible.
-fn flat(text: &str) -> String {
+/// Returns a string as one line, with invisible characters made visible.
+fn single_line(text: &str) -> String {
     visible(text).split(['\n', '\r']).collect::<Vec<_>>().join(" ")
 }
 
 fn show(entry: &QueuedApproval, output: &mut Output) -> io::Result<()> {
-    let mut fact = |name: &str, value: &str| match value {
+    let mut write_fact = |name: &str, value: &str| match value {
         "" => Ok(()),
         _ => output.line(&format!("{name:10} {}", visible(value).replace('\n', "\n           "))),
     };
     let optional = |text: &Option<toolgen_runtime::Text>| text.as_deref().unwrap_or("").to_owned();
-    fact("id", &entry.id)?;
-    fact("state", entry.state.as_str())?;
-    fact("damage", entry.damage.as_deref().unwrap_or(""))?;
-    fact("tool", &entry.tool)?;
-    fact("arguments", &serde_json::to_string_pretty(&entry.redacted_arguments)?)?;
-    fact("reasons", &entry.reasons.join("\n"))?;
-    let calls: Vec<String> = entry.calls.iter().map(|tool| called(&json!(tool))).collect();
-    fact("calls", &calls.join("\n"))?;
-    fact("principal", &optional(&entry.caller.principal))?;
-    fact("session", &optional(&entry.caller.session_id))?;
-    fact("agent", &optional(&entry.caller.agent_id))?;
-    fact("call", &entry.call_id)?;
+    write_fact("id", &entry.id)?;
+    write_fact("state", entry.state.as_str())?;
+    write_fact("damage", entry.damage.as_deref().unwrap_or(""))?;
+    write_fact("tool", &entry.tool)?;
+    write_fact("arguments", &serde_json::to_string_pretty(&entry.redacted_arguments)?)?;
+    write_fact("reasons", &entry.reasons.join("\n"))?;
+    let calls: Vec<String> = entry.calls.iter().map(|tool| describe_callee(&json!(tool))).collect();
+    write_fact("calls", &calls.join("\n"))?;
+    write_fact("principal", &optional(&entry.caller.principal))?;
+    write_fact("session", &optional(&entry.caller.session_id))?;
+    write_fact("agent", &optional(&entry.caller.agent_id))?;
+    write_fact("call", &entry.call_id)?;
     // A call that is over no longer waits, regardless of its deadline.
     match entry.state {
-        ApprovalState::Denied | ApprovalState::Finished => fact("asked", &ago(entry.requested_at))?,
-        _ => fact("waits", &format!("since {}, {}", ago(entry.requested_at), until(entry.expires_at)))?,
+        ApprovalState::Denied | ApprovalState::Finished => write_fact("asked", &ago(entry.requested_at))?,
+        _ => write_fact("waits", &format!("since {}, {}", ago(entry.requested_at), until(entry.expires_at)))?,
     }
     if let Some(decision) = &entry.decision {
-        let what = if decision.granted { "granted" } else { "denied" };
-        let who = if decision.by.is_empty() { "somebody" } else { &decision.by };
-        fact("decision", &format!("{what} by {who} {}", ago(decision.at)))?;
-        fact("note", &decision.note)?;
+        let verb = if decision.granted { "granted" } else { "denied" };
+        let who = if decision.by.is_empty() { "an unnamed person" } else { &decision.by };
+        write_fact("decision", &format!("{verb} by {who} {}", ago(decision.at)))?;
+        write_fact("note", &decision.note)?;
     }
     if let Some(claim) = &entry.claim {
         let who = if claim.worker.is_empty() { "an unnamed worker" } else { &claim.worker };
-        fact("worker", &format!("{who}, {}", ago(claim.at)))?;
-        fact("refused", claim.refused.as_deref().unwrap_or(""))?;
+        write_fact("worker", &format!("{who}, {}", ago(claim.at)))?;
+        write_fact("refused", claim.refused.as_deref().unwrap_or(""))?;
     }
     if let Some(outcome) = &entry.outcome {
-        let what = outcome.error_code.as_deref().unwrap_or("it ran");
-        fact("outcome", &format!("{what}, {}", ago(outcome.at)))?;
+        let result = outcome.error_code.as_deref().unwrap_or("it ran");
+        write_fact("outcome", &format!("{result}, {}", ago(outcome.at)))?;
     }
     if entry.state == ApprovalState::Started {
-        fact("", "")?;
+        write_fact("", "")?;
         output.note(
             "it has not finished; if its worker is gone, it may have taken effect, and it is not retried",
         );
@@ -256,24 +263,24 @@ fn show(entry: &QueuedApproval, output: &mut Output) -> io::Result<()> {
 }
 
 /// Describes a tool that the call may call, with its declared effects.
-fn called(tool: &Value) -> String {
+fn describe_callee(tool: &Value) -> String {
     let effects = &tool["effects"];
-    let is = |name: &str| effects[name] == Value::Bool(true);
-    let kind = if is("read_only") {
+    let has_effect = |name: &str| effects[name] == Value::Bool(true);
+    let effect = if has_effect("read_only") {
         "reads only"
-    } else if is("destructive") {
+    } else if has_effect("destructive") {
         "may destroy"
     } else {
         "changes"
     };
-    format!("{} ({kind})", tool["name"].as_str().unwrap_or_default())
+    format!("{} ({effect})", tool["name"].as_str().unwrap_or_default())
 }
 
 /// Formats a past time for people, such as “5 minutes ago”.
 fn ago(time: SystemTime) -> String {
     match SystemTime::now().duration_since(time) {
-        Ok(passed) if passed < Duration::from_secs(1) => "just now".to_owned(),
-        Ok(passed) => format!("{} ago", span(passed)),
+        Ok(elapsed) if elapsed < Duration::from_secs(1) => "just now".to_owned(),
+        Ok(elapsed) => format!("{} ago", format_duration(elapsed)),
         Err(_) => "just now".to_owned(),
     }
 }
@@ -281,12 +288,12 @@ fn ago(time: SystemTime) -> String {
 /// Formats the expiry time of a call.
 fn until(time: SystemTime) -> String {
     match time.duration_since(SystemTime::now()) {
-        Ok(remaining) => format!("for {} more", span(remaining)),
-        Err(passed) => format!("until {} ago", span(passed.duration())),
+        Ok(remaining) => format!("for {} more", format_duration(remaining)),
+        Err(passed) => format!("until {} ago", format_duration(passed.duration())),
     }
 }
 
-fn span(time: Duration) -> String {
+fn format_duration(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
         0..60 => format!("{seconds} s"),

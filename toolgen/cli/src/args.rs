@@ -24,7 +24,7 @@ pub(crate) use documents::{
     Check, Diff, Docs, DocsFormat, Explain, Graph, GraphFormat, Groups, LOCK, List, Schema, TokenFormat,
     Tokens, WriteLock,
 };
-pub(crate) use mcp::{Asking, Lock as LockServers, Mcp, McpTask, Reached, Server, Verify};
+pub(crate) use mcp::{ListingOptions, Lock as LockServers, Mcp, McpTask, Server, ServerTransport, Verify};
 pub(crate) use project::{Bin, Completions, Doctor, Generate, Init, Man, New};
 pub(crate) use requests::Requests;
 pub(crate) use run::{ApprovalTask, Approvals, Call, Record, Serve, Test, Timeline};
@@ -80,14 +80,14 @@ pub(crate) struct Format {
 
 /// A selection of tools
 #[derive(Debug, Args)]
-pub(crate) struct Tools {
+pub(crate) struct ToolFilter {
     /// Only this tool
     #[arg(long = "tool", value_name = "NAME")]
     pub(crate) tools: Vec<String>,
 }
 
 /// Returns a parser of values that have one of these names.
-fn named<T: Clone + Send + Sync + 'static>(
+fn named_value_parser<T: Clone + Send + Sync + 'static>(
     names: impl IntoIterator<Item = &'static str>,
     by_name: fn(&str) -> Option<T>,
 ) -> impl TypedValueParser<Value = T> {
@@ -100,18 +100,18 @@ fn named<T: Clone + Send + Sync + 'static>(
 /// # Errors
 ///
 /// Returns a usage error; also for `--help` and `--version`, which are errors with exit code 0.
-pub(crate) fn parse(mut words: Vec<OsString>) -> Result<Invocation, Error> {
-    if words.get(1).is_some_and(|word| word == "toolgen") {
-        words.remove(1);
+pub(crate) fn parse(mut arguments: Vec<OsString>) -> Result<Invocation, Error> {
+    if arguments.get(1).is_some_and(|word| word == "toolgen") {
+        arguments.remove(1);
     }
     let mut command = command();
-    join_values(&command, &mut words);
-    let matches = command.try_get_matches_from_mut(words).map_err(in_order)?;
+    join_values(&command, &mut arguments);
+    let matches = command.try_get_matches_from_mut(arguments).map_err(improve_suggestions)?;
     let mut invocation =
         Invocation::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
-    match invocation.task.read() {
+    match invocation.task.validate() {
         Ok(()) => Ok(invocation),
-        Err(message) => Err(error_of(&mut command, &matches, message)),
+        Err(message) => Err(subcommand_error(&mut command, &matches, message)),
     }
 }
 
@@ -123,9 +123,9 @@ pub(crate) fn command() -> Command {
 impl Task {
     /// Validates the arguments that clap cannot check, and sets the fields derived from them. `Err` names the invalid
     /// argument.
-    fn read(&mut self) -> Result<(), String> {
+    fn validate(&mut self) -> Result<(), String> {
         if let Some(selection) = self.selection() {
-            selection.read()?;
+            selection.validate()?;
         }
         match self {
             Task::Check(task) => {
@@ -153,15 +153,15 @@ impl Task {
             }
             Task::Call(task) => {
                 task.requests.output.clone_from(&task.output);
-                return task.requests.read(task.selection.private_hosts());
+                return task.requests.validate(task.selection.private_hosts());
             }
             Task::Serve(task) => {
                 if let Some(name) = &task.token {
                     check_variable("`--token ENV_VAR`", name)?;
                 }
-                return task.requests.read(task.selection.private_hosts());
+                return task.requests.validate(task.selection.private_hosts());
             }
-            Task::Mcp(mcp) => return mcp.task.read(),
+            Task::Mcp(mcp) => return mcp.task.validate(),
             Task::Approvals(Approvals {
                 task: ApprovalTask::Grant { decision, .. } | ApprovalTask::Deny { decision, .. },
             }) if decision.by.trim().is_empty() => {
@@ -187,11 +187,11 @@ impl Task {
             Task::Lock(task) => Some(&mut task.selection),
             Task::Diff(task) => Some(&mut task.selection),
             Task::Call(task) => {
-                task.selection = Selection::of_document(&task.document, &task.words);
+                task.selection = Selection::of_document(&task.document, &task.compiler);
                 Some(&mut task.selection)
             }
             Task::Serve(task) => {
-                task.selection = Selection::of(&task.given, &task.words);
+                task.selection = Selection::of(&task.sources, &task.compiler);
                 Some(&mut task.selection)
             }
             _ => None,
@@ -201,37 +201,38 @@ impl Task {
 
 /// Joins an option that has an optional value with the next argument, if that is one of its values: `--discovery off`
 /// becomes `--discovery=off`. Any other argument there is a document.
-fn join_values(command: &Command, words: &mut Vec<OsString>) {
-    let named = words.get(1).and_then(|word| command.find_subcommand(word));
+fn join_values(command: &Command, arguments: &mut Vec<OsString>) {
+    let subcommand = arguments.get(1).and_then(|word| command.find_subcommand(word));
     let options =
-        named.into_iter().flat_map(Command::get_arguments).filter(|arg| arg.is_require_equals_set());
+        subcommand.into_iter().flat_map(Command::get_arguments).filter(|arg| arg.is_require_equals_set());
     for option in options {
         let long = option.get_long().map(|long| format!("--{long}"));
-        let is_value = |word: &OsString| option.get_possible_values().iter().any(|it| word == it.get_name());
-        let at = words.windows(2).position(|pair| {
+        let is_value =
+            |word: &OsString| option.get_possible_values().iter().any(|value| word == value.get_name());
+        let index = arguments.windows(2).position(|pair| {
             long.as_deref().is_some_and(|long| pair[0] == *long)
                 && is_value(&pair[1])
                 && !Path::new(&pair[1]).exists()
         });
-        if let (Some(at), Some(long)) = (at, long) {
-            let value = words.remove(at + 1);
-            words[at] = OsString::from_iter([long.into(), OsString::from("="), value]);
+        if let (Some(index), Some(long)) = (index, long) {
+            let value = arguments.remove(index + 1);
+            arguments[index] = OsString::from_iter([long.into(), OsString::from("="), value]);
         }
     }
 }
 
 /// Returns the error of the innermost subcommand, so that it shows the usage of that command.
-fn error_of(command: &mut Command, matches: &ArgMatches, message: String) -> Error {
+fn subcommand_error(command: &mut Command, matches: &ArgMatches, message: String) -> Error {
     if let Some((name, matches)) = matches.subcommand()
         && let Some(inner) = command.find_subcommand_mut(name)
     {
-        return error_of(inner, matches, message);
+        return subcommand_error(inner, matches, message);
     }
     command.error(ErrorKind::ValueValidation, message)
 }
 
 /// Orders suggestions by likelihood, and explains to a user who starts with a document that a command comes first.
-fn in_order(mut error: Error) -> Error {
+fn improve_suggestions(mut error: Error) -> Error {
     if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
         && (super::fetch::url(Path::new(word)).is_some() || Path::new(word).is_file())
     {

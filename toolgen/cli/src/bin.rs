@@ -11,7 +11,7 @@ use toolgen_runtime::ExecutionPlan;
 
 use super::Outcome;
 use super::args::Bin;
-use super::compile::{Compiled, compile_all, leave_out};
+use super::compile::{Compiled, compile_all, skip_unrunnable};
 use super::generate::{NO_REGISTRY, check_crate_name, modules, runtime, write};
 use super::output::Output;
 
@@ -21,24 +21,24 @@ pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
     let (mut compiled, complete) = compile_all(&task.selection, &[], output);
     for program in compiled.iter_mut().filter_map(|compiled| compiled.program.as_mut()) {
         // A program that runs one call meets no requirement.
-        leave_out(program, |_, _| false, output);
+        skip_unrunnable(program, |_, _| false, output);
     }
     let tools: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
     if tools.is_empty() {
-        output.complain("no tool can run in a program");
+        output.error("no tool can run in a program");
         return Ok(Outcome::Problems);
     }
     let mut names: Vec<&str> = tools.iter().map(|tool| tool.spec.name.as_str()).collect();
     names.sort_unstable();
-    if let Some([twice, _]) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        output.complain(&format!("two documents have a tool `{twice}`; rename one with `--rename OLD=NEW`"));
+    if let Some([duplicate, _]) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        output.error(&format!("two documents have a tool `{duplicate}`; rename one with `--rename OLD=NEW`"));
         return Ok(Outcome::Problems);
     }
-    let has = |wanted: fn(&ExecutionPlan) -> bool| tools.iter().any(|tool| wanted(&tool.call));
+    let has_call = |is_kind: fn(&ExecutionPlan) -> bool| tools.iter().any(|tool| is_kind(&tool.call));
     let needs = Needs {
-        http: has(|call| matches!(call, ExecutionPlan::Http(_))),
-        commands: has(|call| matches!(call, ExecutionPlan::Command(_))),
-        servers: has(|call| matches!(call, ExecutionPlan::Mcp(_))),
+        http: has_call(|call| matches!(call, ExecutionPlan::Http(_))),
+        commands: has_call(|call| matches!(call, ExecutionPlan::Command(_))),
+        servers: has_call(|call| matches!(call, ExecutionPlan::Mcp(_))),
         private_hosts: task.selection.private_hosts(),
     };
     let name = name(task);
@@ -51,17 +51,17 @@ pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
     let files: Files = match files {
         Ok(files) => files,
         Err(message) => {
-            output.complain(&message);
+            output.error(&message);
             return Ok(Outcome::Usage);
         }
     };
-    let mut done = write(&task.out, task.force, &files, &compiled, output)?;
-    if done == Outcome::Fine && task.build {
-        done = build(&task.out, &name, output)?;
-    } else if done == Outcome::Fine && task.checkout.toolgen_path.is_none() {
+    let mut outcome = write(&task.out, task.force, &files, &compiled, output)?;
+    if outcome == Outcome::Fine && task.build {
+        outcome = build(&task.out, &name, output)?;
+    } else if outcome == Outcome::Fine && task.checkout.toolgen_path.is_none() {
         output.note(NO_REGISTRY);
     }
-    Ok(if complete { done } else { Outcome::Problems })
+    Ok(if complete { outcome } else { Outcome::Problems })
 }
 
 /// Returns the name of the program: `--name`, or a name derived from the first document.
@@ -77,19 +77,19 @@ fn build(out: &Path, name: &str, output: &mut Output) -> io::Result<Outcome> {
     let mut cargo = super::cargo();
     cargo.args(["build", "--release", "--quiet", "--message-format", "json-render-diagnostics"]);
     cargo.arg("--manifest-path").arg(out.join("Cargo.toml"));
-    let built = cargo.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
-    let built = match built {
-        Ok(built) if built.status.success() => built,
+    let result = cargo.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+    let result = match result {
+        Ok(result) if result.status.success() => result,
         Ok(_) => {
-            output.complain(&format!("the program could not be built; its crate is in {}", out.display()));
+            output.error(&format!("the program could not be built; its crate is in {}", out.display()));
             return Ok(Outcome::Problems);
         }
         Err(error) => {
-            output.complain(&format!("cargo could not be started: {error}"));
+            output.error(&format!("cargo could not be started: {error}"));
             return Ok(Outcome::Problems);
         }
     };
-    let messages = String::from_utf8_lossy(&built.stdout);
+    let messages = String::from_utf8_lossy(&result.stdout);
     let mut programs = messages.lines().filter_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
         message["executable"].as_str().map(str::to_owned)

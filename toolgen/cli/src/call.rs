@@ -17,7 +17,7 @@ use toolgen_runtime::spec;
 
 use super::Outcome;
 use super::args::Call;
-use super::compile::{Compiled, chosen, compile_all};
+use super::compile::{Compiled, compile_all, find_tools_or_report};
 use super::output::Output;
 use super::prompt;
 use arguments::ArgumentInput;
@@ -31,49 +31,49 @@ pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
     if let Some(word) = &task.tool
         && arguments::pair(word).is_some()
     {
-        output.complain(&format!("the name of a tool comes before `{word}`"));
+        output.error(&format!("the name of a tool comes before `{word}`"));
         return Ok(Outcome::Usage);
     }
-    let given = match arguments::read(&task.arguments) {
-        Ok(given) => given,
+    let input = match arguments::read(&task.arguments) {
+        Ok(input) => input,
         Err(message) => {
-            output.complain(&message);
+            output.error(&message);
             return Ok(Outcome::Usage);
         }
     };
-    let wanted = task.tool.as_slice();
-    let (compiled, _) = compile_all(&task.selection, wanted, output);
+    let names = task.tool.as_slice();
+    let (compiled, _) = compile_all(&task.selection, names, output);
     if compiled.iter().all(|compiled| compiled.program.is_none()) {
         return Ok(Outcome::Problems);
     }
-    let Some(chosen) = chosen(&compiled, wanted, output) else { return Ok(Outcome::Problems) };
+    let Some(tools) = find_tools_or_report(&compiled, names, output) else { return Ok(Outcome::Problems) };
     if task.tool.is_none() {
-        return ask(task, &chosen, output);
+        return ask(task, &tools, output);
     }
-    let Some(&tool) = chosen.first() else { return Ok(Outcome::Problems) };
-    let all: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
-    call(task, tool, &all, given, output)
+    let Some(&tool) = tools.first() else { return Ok(Outcome::Problems) };
+    let all_tools: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
+    call(task, tool, &all_tools, input, output)
 }
 
 /// Lets the user choose a tool and enter its arguments. Without a terminal, lists the tools.
 fn ask(task: &Call, tools: &[&Tool], output: &mut Output) -> io::Result<Outcome> {
-    if !output.can_ask() {
+    if !output.can_prompt() {
         let names: Vec<&str> =
             tools.iter().take(MAX_TOOLS_NAMED).map(|tool| tool.spec.name.as_str()).collect();
         let more = match tools.len().saturating_sub(MAX_TOOLS_NAMED) {
             0 => String::new(),
             more => format!(" and {more} more, which `cargo toolgen list` shows"),
         };
-        output.complain(&format!("name a tool; there are {}{more}", names.join(", ")));
+        output.error(&format!("name a tool; there are {}{more}", names.join(", ")));
         return Ok(Outcome::Usage);
     }
     let (mut input, mut screen) = (io::stdin().lock(), io::stderr());
     let Some(tool) = prompt::tool(tools, &mut input, &mut screen)? else { return Ok(Outcome::Usage) };
     let words = prompt::arguments(tool, &mut input, &mut screen)?;
     match arguments::read(&words) {
-        Ok(given) => call(task, tool, tools, given, output),
+        Ok(input) => call(task, tool, tools, input, output),
         Err(message) => {
-            output.complain(&message);
+            output.error(&message);
             Ok(Outcome::Usage)
         }
     }
@@ -83,14 +83,14 @@ fn call(
     task: &Call,
     tool: &Tool,
     all: &[&Tool],
-    given: ArgumentInput,
+    input: ArgumentInput,
     output: &mut Output,
 ) -> io::Result<Outcome> {
-    let wrong = tool.call.http().and_then(|plan| request::unknown_variable(task, plan));
-    let arguments = match wrong.map_or_else(|| given.for_tool(tool, task.requests.max_file), Err) {
+    let error = tool.call.http().and_then(|plan| request::unknown_variable(task, plan));
+    let arguments = match error.map_or_else(|| input.for_tool(tool, task.requests.max_file), Err) {
         Ok(arguments) => arguments,
         Err(message) => {
-            output.complain(&message);
+            output.error(&message);
             return Ok(Outcome::Usage);
         }
     };
@@ -101,7 +101,7 @@ fn call(
     match tool::arguments(&tool.spec, arguments, &dialect::JSON_SCHEMA) {
         Ok(arguments) => dry_run(task, tool, &arguments, output),
         Err(error) => {
-            output.complain(&error.to_string());
+            output.error(&error.to_string());
             output.note(&usage(tool));
             Ok(Outcome::Problems)
         }
@@ -111,8 +111,8 @@ fn call(
 /// Returns the usage line of a tool: its name and its arguments.
 fn usage(tool: &Tool) -> String {
     let is_file = |name: &str| arguments::is_file(tool, &[name]);
-    let takes = value::usage(tool.spec.input.shape(), &tool.spec.defs, &is_file);
-    format!("`{}` takes {takes}", tool.spec.name.as_str())
+    let arguments = value::usage(tool.spec.input.shape(), &tool.spec.defs, &is_file);
+    format!("`{}` takes {arguments}", tool.spec.name.as_str())
 }
 
 fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> io::Result<Outcome> {
@@ -121,9 +121,9 @@ fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> 
         spec::plan::ExecutionPlan::Command(plan) => {
             let tool = spec::plan::Tool::from(tool.clone());
             return match command::describe(tool, plan, arguments.clone(), task) {
-                Ok(command) => value(task, &command, output).map(|()| Outcome::Fine),
+                Ok(command) => print_value(task, &command, output).map(|()| Outcome::Fine),
                 Err(error) => {
-                    output.complain(&error.to_string());
+                    output.error(&error.to_string());
                     Ok(Outcome::Problems)
                 }
             };
@@ -134,10 +134,10 @@ fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> 
             let (server, tool) = (plan.server.alias.as_str(), plan.tool.as_str());
             let call =
                 json!({"server": server, "transport": transport, "tool": tool, "arguments": arguments});
-            return value(task, &call, output).map(|()| Outcome::Fine);
+            return print_value(task, &call, output).map(|()| Outcome::Fine);
         }
         _ => {
-            output.complain("this tool is neither a request nor a command, so there is nothing to show");
+            output.error("this tool is neither a request nor a command, so there is nothing to show");
             return Ok(Outcome::Problems);
         }
     };
@@ -146,22 +146,22 @@ fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> 
     let mut request = match request::build(task, plan, arguments, output) {
         Ok(request) => request,
         Err(message) => {
-            output.complain(&message);
+            output.error(&message);
             return Ok(Outcome::Problems);
         }
     };
     request::authorize(task, plan, &mut request, output);
     request::add_headers(task, &mut request, output);
     if task.format.json {
-        value(task, &describe(&request, task.show_secrets), output)?;
+        print_value(task, &request_json(&request, task.show_secrets), output)?;
     } else {
-        output.line(&readable(&request, task.show_secrets))?;
+        output.line(&format_request(&request, task.show_secrets))?;
     }
     Ok(Outcome::Fine)
 }
 
 /// Prints a JSON value: pretty for people, in one line for programs.
-fn value(task: &Call, value: &Value, output: &mut Output) -> io::Result<()> {
+fn print_value(task: &Call, value: &Value, output: &mut Output) -> io::Result<()> {
     if task.format.json {
         output.json(value)?;
         return output.line("");
@@ -170,8 +170,8 @@ fn value(task: &Call, value: &Value, output: &mut Output) -> io::Result<()> {
 }
 
 /// Formats a request for people: request line, headers and, after an empty line, the body.
-fn readable(request: &HttpRequest, show_secrets: bool) -> String {
-    let (url, headers) = shown(request, show_secrets);
+fn format_request(request: &HttpRequest, show_secrets: bool) -> String {
+    let (url, headers) = visible_parts(request, show_secrets);
     let mut out = format!("{} {url}", request.method);
     for (name, value) in headers {
         out.push_str(&format!("\n{name}: {value}"));
@@ -191,7 +191,7 @@ fn readable(request: &HttpRequest, show_secrets: bool) -> String {
 }
 
 /// Returns the URL and the headers of a request. Secrets are masked unless `show_secrets` is set.
-fn shown(request: &HttpRequest, show_secrets: bool) -> (String, Vec<(String, String)>) {
+fn visible_parts(request: &HttpRequest, show_secrets: bool) -> (String, Vec<(String, String)>) {
     if show_secrets {
         (request.url.clone(), request.headers.clone())
     } else {
@@ -200,8 +200,8 @@ fn shown(request: &HttpRequest, show_secrets: bool) -> (String, Vec<(String, Str
 }
 
 /// Returns `{"method", "url", "headers": [[name, value]], "body": {"kind", "value"}}`.
-fn describe(request: &HttpRequest, show_secrets: bool) -> Value {
-    let (url, headers) = shown(request, show_secrets);
+fn request_json(request: &HttpRequest, show_secrets: bool) -> Value {
+    let (url, headers) = visible_parts(request, show_secrets);
     let body = match &request.body {
         Body::None => json!({"kind": "none", "value": null}),
         Body::Text(text) => json!({"kind": "text", "value": text}),

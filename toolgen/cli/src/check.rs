@@ -60,7 +60,7 @@ fn report(compiled: &Compiled) -> Value {
         .problems
         .placed()
         .into_iter()
-        .map(|(position, found)| problem::json(position, found))
+        .map(|(position, problem)| problem::json(position, problem))
         .collect();
     json!({
         "path": compiled.path.display().to_string(),
@@ -73,9 +73,9 @@ fn report(compiled: &Compiled) -> Value {
 }
 
 fn show(compiled: &Compiled, task: &Check, output: &mut Output) -> io::Result<()> {
-    let least = if task.selection.quiet() { Severity::Warning } else { Severity::Note };
+    let min_severity = if task.selection.quiet() { Severity::Warning } else { Severity::Note };
     let max = if task.all { usize::MAX } else { MAX_SHOWN_PER_CODE };
-    output.problem_results(&compiled.problems, least, max)?;
+    output.problem_results(&compiled.problems, min_severity, max)?;
     let path = compiled.path.display();
     let Some(program) = &compiled.program else {
         return output.line(&format!("{path}: cannot be compiled"));

@@ -31,11 +31,11 @@ pub(super) fn compile_each(selection: &Selection, output: &mut Output) -> Vec<Co
     let documents = selection.documents().iter().enumerate();
     let mut all: Vec<Compiled> = documents
         .map(|(index, path)| {
-            output.of = (count > 1).then_some((index + 1, count));
+            output.document_number = (count > 1).then_some((index + 1, count));
             compile(path, selection, output)
         })
         .collect();
-    output.of = None;
+    output.document_number = None;
     all.extend(selection.exported.iter().map(|program| compile_exported(program, selection, output)));
     let with_program = all.iter_mut().filter(|compiled| compiled.program.is_some());
     keep_common(with_program.map(|compiled| &mut compiled.problems));
@@ -50,7 +50,7 @@ pub(super) fn compile(path: &Path, selection: &Selection, output: &mut Output) -
         let limit = toolgen::source::MAX_BYTES as u64 + 1;
         return match io::stdin().lock().take(limit).read_to_end(&mut bytes) {
             Ok(_) => compile_bytes(path, bytes, selection),
-            Err(error) => nothing(path, &format!("the standard input cannot be read: {error}"), output),
+            Err(error) => unreadable(path, &format!("the standard input cannot be read: {error}"), output),
         };
     }
     if let Some(url) = fetch::url(path) {
@@ -60,11 +60,11 @@ pub(super) fn compile(path: &Path, selection: &Selection, output: &mut Output) -
                 output.progress(&format!("compiling {}", fetched.url));
                 let mut compiled = compile_bytes(Path::new(&fetched.url), fetched.bytes, selection);
                 if let Some(program) = &mut compiled.program {
-                    fetch::anchor(program, &fetched.url);
+                    fetch::resolve_servers(program, &fetched.url);
                 }
                 compiled
             }
-            Err(error) => nothing(path, &error, output),
+            Err(error) => unreadable(path, &error, output),
         };
     }
     let mut problems = Problems::new();
@@ -76,9 +76,9 @@ pub(super) fn compile(path: &Path, selection: &Selection, output: &mut Output) -
     Compiled { path: path.to_path_buf(), program, problems }
 }
 
-/// Reports why a document cannot be read.
-fn nothing(path: &Path, reason: &str, output: &mut Output) -> Compiled {
-    output.complain(reason);
+/// Reports why a document cannot be read, and returns it without a program.
+fn unreadable(path: &Path, reason: &str, output: &mut Output) -> Compiled {
+    output.error(reason);
     Compiled { path: path.to_path_buf(), program: None, problems: Problems::new() }
 }
 
@@ -106,77 +106,81 @@ fn compile_exported(program: &[String], selection: &Selection, output: &mut Outp
     let mut cargo = super::cargo();
     cargo.arg("run").arg("--quiet").args(program).stdin(Stdio::null()).stderr(Stdio::inherit());
     let reason = match cargo.output() {
-        Ok(ran) if ran.status.success() && is_export(&ran.stdout) => {
-            return compile_bytes(&path, ran.stdout, selection);
+        Ok(process) if process.status.success() && is_export(&process.stdout) => {
+            return compile_bytes(&path, process.stdout, selection);
         }
-        Ok(ran) if ran.status.success() => format!(
+        Ok(process) if process.status.success() => format!(
             "`cargo run {}` did not print an export; the body of its `main` must be \
              `toolgen_runtime::export!(registry());`",
             path.display()
         ),
-        Ok(ran) => format!(
+        Ok(process) => format!(
             "`cargo run {}` failed ({}); the body of its `main` must be `toolgen_runtime::export!(registry());`",
             path.display(),
-            ran.status
+            process.status
         ),
         Err(error) => format!("cargo could not be started: {error}"),
     };
-    nothing(&path, &reason, output)
+    unreadable(&path, &reason, output)
 }
 
 /// Whether a program printed its tools as one JSON object, like `export!`.
-fn is_export(printed: &[u8]) -> bool {
-    let read = serde_json::from_slice::<serde_json::Value>(printed);
-    read.is_ok_and(|value| value.get("toolgen_lock").is_some())
+fn is_export(stdout: &[u8]) -> bool {
+    let value = serde_json::from_slice::<serde_json::Value>(stdout);
+    value.is_ok_and(|value| value.get("toolgen_lock").is_some())
 }
 
 /// Compiles the documents of a command that uses their tools. Reports skipped operations and options that matched
 /// nothing on standard error. If an exclusion matched nothing, no document counts as compiled: an operation that should
 /// be excluded must not become a tool.
 ///
-/// If all `wanted` tools exist, diagnostics about other parts are only counted.
+/// If all tools with these `names` exist, diagnostics about other parts are only counted.
 ///
 /// Also returns whether every document could be compiled, no manifest has an error, tools are left, and no denied
 /// diagnostic was reported.
 pub(super) fn compile_all(
     selection: &Selection,
-    wanted: &[String],
+    names: &[String],
     output: &mut Output,
 ) -> (Vec<Compiled>, bool) {
     let mut all = compile_each(selection, output);
     if all.iter().any(|compiled| compiled.problems.missed_exclusion()) {
         all.iter_mut().for_each(|compiled| compiled.program = None);
     }
-    let all_there = !wanted.is_empty() && choose(&all, wanted).is_ok();
-    let is_told =
-        |problem: &Problem| problem.code.is_choice() || (problem.severity() == Severity::Error && !all_there);
+    let all_exist = !names.is_empty() && find_tools(&all, names).is_ok();
+    let is_reported =
+        |problem: &Problem| problem.code.is_choice() || (problem.severity() == Severity::Error && !all_exist);
     for Compiled { path, problems, .. } in &all {
-        output.problems(problems, is_told);
+        output.problems(problems, is_reported);
         for (severity, noun, location) in
             [(Severity::Error, "error", " elsewhere"), (Severity::Warning, "warning", "")]
         {
-            let others = problems.as_slice().iter();
-            let others = others.filter(|one| one.severity() == severity && !is_told(one)).count();
-            if others > 0 && !(selection.quiet() && severity == Severity::Warning) {
+            let hidden = problems.as_slice().iter();
+            let hidden =
+                hidden.filter(|problem| problem.severity() == severity && !is_reported(problem)).count();
+            if hidden > 0 && !(selection.quiet() && severity == Severity::Warning) {
                 let path = path.display();
                 let hosts = selection.private_hosts().iter().map(|host| format!(" --private-host {host}"));
                 let options = selection.options.command_line() + &hosts.collect::<String>();
-                let plural = if others == 1 { "" } else { "s" };
+                let plural = if hidden == 1 { "" } else { "s" };
                 output.note(&format!(
-                    "{others} {noun}{plural}{location}; `cargo toolgen check {path}{options}` has the details"
+                    "{hidden} {noun}{plural}{location}; `cargo toolgen check {path}{options}` has the details"
                 ));
             }
         }
     }
-    let mistaken = |compiled: &Compiled| compiled.problems.as_slice().iter().any(is_told);
-    if all.iter().all(|one| one.tools().is_empty()) && all.iter().any(mistaken) {
+    let has_reported = |compiled: &Compiled| compiled.problems.as_slice().iter().any(is_reported);
+    if all.iter().all(|compiled| compiled.tools().is_empty()) && all.iter().any(has_reported) {
         output.note("there are no tools, because of the errors above");
     }
-    let none_left = all.iter().all(|one| one.tools().is_empty())
+    let nothing_left = all.iter().all(|compiled| compiled.tools().is_empty())
         && all.iter().any(|compiled| compiled.problems.selected_no_tools());
-    let denied = all.iter().any(|compiled| compiled.problems.has_denied());
-    let own = !all_there && all.iter().any(|compiled| compiled.problems.has_own_errors());
-    let complete = all.iter().all(|compiled| compiled.program.is_some()) && !none_left && !denied && !own;
+    let has_denied = all.iter().any(|compiled| compiled.problems.has_denied());
+    let has_manifest_errors = !all_exist && all.iter().any(|compiled| compiled.problems.has_own_errors());
+    let complete = all.iter().all(|compiled| compiled.program.is_some())
+        && !nothing_left
+        && !has_denied
+        && !has_manifest_errors;
     (all, complete)
 }
 
@@ -188,41 +192,41 @@ impl Compiled {
 }
 
 /// Returns the tools of these names, or all tools without names. `Err` names the first that does not exist.
-pub(super) fn choose<'a>(compiled: &'a [Compiled], names: &[String]) -> Result<Vec<&'a Tool>, String> {
+pub(super) fn find_tools<'a>(compiled: &'a [Compiled], names: &[String]) -> Result<Vec<&'a Tool>, String> {
     let all = || compiled.iter().flat_map(Compiled::tools);
     if names.is_empty() {
         return Ok(all().collect());
     }
-    let mut chosen = Vec::with_capacity(names.len());
+    let mut tools = Vec::with_capacity(names.len());
     for name in names {
-        let found = all().find(|tool| tool.spec.name.as_str() == name);
-        chosen.push(found.ok_or_else(|| unknown(name, compiled))?);
+        let tool = all().find(|tool| tool.spec.name.as_str() == name);
+        tools.push(tool.ok_or_else(|| unknown(name, compiled))?);
     }
-    Ok(chosen)
+    Ok(tools)
 }
 
-/// Returns the tools of these names, like [`choose`]. Reports an unknown name, and returns `None`.
-pub(super) fn chosen<'a>(
+/// Returns the tools of these names, like [`find_tools`]. Reports an unknown name, and returns `None`.
+pub(super) fn find_tools_or_report<'a>(
     compiled: &'a [Compiled],
     names: &[String],
     output: &mut Output,
 ) -> Option<Vec<&'a Tool>> {
-    choose(compiled, names).map_err(|message| output.complain(&message)).ok()
+    find_tools(compiled, names).map_err(|message| output.error(&message)).ok()
 }
 
 /// Returns the message for a tool that does not exist or has errors.
 fn unknown(name: &str, compiled: &[Compiled]) -> String {
     let problems = compiled.iter().flat_map(|compiled| compiled.problems.as_slice());
     let errors = problems.filter(|problem| problem.severity() == Severity::Error);
-    let broken: BTreeSet<String> = errors.filter_map(|problem| named_tool(&problem.pointer)).collect();
-    if broken.contains(name) {
+    let failed_tools: BTreeSet<String> = errors.filter_map(|problem| tool_at(&problem.pointer)).collect();
+    if failed_tools.contains(name) {
         return format!("the tool `{name}` has errors, see above");
     }
     let tools = compiled.iter().flat_map(Compiled::tools).map(|tool| tool.spec.name.as_str());
-    let likely = suggestions(name, tools.chain(broken.iter().map(String::as_str)));
-    let likely: Vec<String> = likely.iter().map(|known| format!("`{known}`")).collect();
-    match likely.split_last() {
-        Some((one, [])) => format!("there is no tool `{name}`; did you mean {one}?"),
+    let similar = suggestions(name, tools.chain(failed_tools.iter().map(String::as_str)));
+    let similar: Vec<String> = similar.iter().map(|name| format!("`{name}`")).collect();
+    match similar.split_last() {
+        Some((only, [])) => format!("there is no tool `{name}`; did you mean {only}?"),
         Some((last, others)) => {
             format!("there is no tool `{name}`; did you mean {} or {last}?", others.join(", "))
         }
@@ -234,50 +238,50 @@ fn unknown(name: &str, compiled: &[Compiled]) -> String {
 }
 
 /// Returns the name of the tool that contains a location of a manifest.
-fn named_tool(pointer: &Pointer) -> Option<String> {
+fn tool_at(pointer: &Pointer) -> Option<String> {
     let mut tokens = pointer.tokens();
     tokens.next().filter(|first| first == "tools")?;
     tokens.next().map(|name| name.into_owned())
 }
 
-/// Removes the tools that cannot run, and reports the reasons. `meets` returns whether a requirement is met without the
-/// tools of these names.
-pub(super) fn leave_out(
+/// Removes the tools that cannot run, and reports the reasons. `is_met` returns whether a requirement is met without
+/// the tools of these names.
+pub(super) fn skip_unrunnable(
     program: &mut Program,
-    meets: impl Fn(&Requirement, &BTreeSet<String>) -> bool,
+    is_met: impl Fn(&Requirement, &BTreeSet<String>) -> bool,
     output: &mut Output,
 ) {
-    let mut out: BTreeSet<String> = BTreeSet::new();
+    let mut skipped: BTreeSet<String> = BTreeSet::new();
     loop {
-        let more: Vec<(String, String)> = program
+        let newly_skipped: Vec<(String, String)> = program
             .all_tools()
             .into_iter()
-            .filter(|tool| !out.contains(tool.spec.name.as_str()))
-            .filter_map(|tool| Some((tool.spec.name.to_string(), lacks(tool, &out, &meets)?)))
+            .filter(|tool| !skipped.contains(tool.spec.name.as_str()))
+            .filter_map(|tool| Some((tool.spec.name.to_string(), skip_reason(tool, &skipped, &is_met)?)))
             .collect();
-        if more.is_empty() {
+        if newly_skipped.is_empty() {
             break;
         }
-        for (name, reason) in more {
+        for (name, reason) in newly_skipped {
             output.note(&format!("skipped `{name}`: {reason}"));
-            out.insert(name);
+            skipped.insert(name);
         }
     }
-    retain(program, &out);
+    retain(program, &skipped);
 }
 
 /// Returns the reason why a tool cannot run, if there is one.
-fn lacks(
+fn skip_reason(
     tool: &Tool,
-    out: &BTreeSet<String>,
-    meets: impl Fn(&Requirement, &BTreeSet<String>) -> bool,
+    skipped: &BTreeSet<String>,
+    is_met: impl Fn(&Requirement, &BTreeSet<String>) -> bool,
 ) -> Option<String> {
-    let mut needed = tool.spec.requires.iter().filter(|requirement| !requirement.optional);
-    if let Some(needed) = needed.find(|needed| !meets(needed, out)) {
-        return Some(format!("its requirement \"{}\" cannot be met here", needed.message_or_default()));
+    let mut required = tool.spec.requires.iter().filter(|requirement| !requirement.optional);
+    if let Some(requirement) = required.find(|requirement| !is_met(requirement, skipped)) {
+        return Some(format!("its requirement \"{}\" cannot be met here", requirement.message_or_default()));
     }
     needs_program(&tool.call).or_else(|| {
-        let missing = tool.call.tools().into_iter().find(|called| out.contains(*called));
+        let missing = tool.call.tools().into_iter().find(|called| skipped.contains(*called));
         missing.map(|called| format!("it calls `{called}`"))
     })
 }
@@ -294,10 +298,10 @@ pub(super) fn needs_program(call: &ExecutionPlan) -> Option<String> {
     }
 }
 
-fn retain(program: &mut Program, out: &BTreeSet<String>) {
-    program.tools.retain(|tool| !out.contains(tool.spec.name.as_str()));
+fn retain(program: &mut Program, skipped: &BTreeSet<String>) {
+    program.tools.retain(|tool| !skipped.contains(tool.spec.name.as_str()));
     // Toolsets may name removed tools, and the program has no agent that uses them.
     program.toolsets.clear();
     program.contexts.clear();
-    program.parts.iter_mut().for_each(|part| retain(&mut part.program, out));
+    program.parts.iter_mut().for_each(|part| retain(&mut part.program, skipped));
 }

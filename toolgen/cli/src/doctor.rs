@@ -16,9 +16,9 @@ use super::output::Output;
 #[derive(Debug, PartialEq, Eq)]
 struct Finding {
     state: State,
-    what: String,
-    /// How to fix it; empty if there is nothing to fix.
-    remedy: String,
+    summary: String,
+    /// The fix; empty if there is nothing to fix.
+    help: String,
 }
 
 /// The severity of a finding.
@@ -33,16 +33,16 @@ enum State {
 }
 
 impl Finding {
-    fn fine(what: impl Into<String>) -> Finding {
-        Finding { state: State::Fine, what: what.into(), remedy: String::new() }
+    fn fine(summary: impl Into<String>) -> Finding {
+        Finding { state: State::Fine, summary: summary.into(), help: String::new() }
     }
 
-    fn note(what: impl Into<String>, help: impl Into<String>) -> Finding {
-        Finding { state: State::Note, what: what.into(), remedy: help.into() }
+    fn note(summary: impl Into<String>, help: impl Into<String>) -> Finding {
+        Finding { state: State::Note, summary: summary.into(), help: help.into() }
     }
 
-    fn problem(what: impl Into<String>, help: impl Into<String>) -> Finding {
-        Finding { state: State::Problem, what: what.into(), remedy: help.into() }
+    fn problem(summary: impl Into<String>, help: impl Into<String>) -> Finding {
+        Finding { state: State::Problem, summary: summary.into(), help: help.into() }
     }
 
     fn json(&self) -> Value {
@@ -51,7 +51,7 @@ impl Finding {
             State::Note => "note",
             State::Problem => "problem",
         };
-        json!({"state": state, "what": self.what, "remedy": self.remedy})
+        json!({"state": state, "what": self.summary, "remedy": self.help})
     }
 
     fn text(&self) -> String {
@@ -60,21 +60,21 @@ impl Finding {
             State::Note => '-',
             State::Problem => '!',
         };
-        let help = if self.remedy.is_empty() { String::new() } else { format!("\n      {}", self.remedy) };
-        format!("  {mark} {}{help}", self.what)
+        let help = if self.help.is_empty() { String::new() } else { format!("\n      {}", self.help) };
+        format!("  {mark} {}{help}", self.summary)
     }
 }
 
 /// Runs all checks and prints their findings. Returns `Problems` if a check failed.
 pub(super) fn run(task: &Doctor, output: &mut Output) -> io::Result<Outcome> {
-    if !task.folder.is_dir() {
-        output.complain(&format!("{} is not a directory", task.folder.display()));
+    if !task.dir.is_dir() {
+        output.error(&format!("{} is not a directory", task.dir.display()));
         return Ok(Outcome::Usage);
     }
     output.progress("looking at the toolchain");
     let mut areas =
         vec![("toolchain", machine::toolchain(task.offline)), ("this program", machine::program())];
-    let (documents, programs) = discover::documents(&task.folder, output);
+    let (documents, programs) = discover::documents(&task.dir, output);
     areas.push(("documents and locks", documents));
     areas.push(("programs that tools start", needs::programs(&programs)));
     areas.push(("variables and credentials", needs::variables(&programs)));
@@ -96,7 +96,7 @@ pub(super) fn run(task: &Doctor, output: &mut Output) -> io::Result<Outcome> {
             findings.iter().try_for_each(|finding| output.line(&finding.text()))?;
         }
         let plural = if problems == 1 { "" } else { "s" };
-        let notes = all().filter(|finding| !finding.remedy.is_empty()).count();
+        let notes = all().filter(|finding| !finding.help.is_empty()).count();
         output.line(&match (problems, notes) {
             (0, 0) => "\nnothing is missing".to_owned(),
             (0, _) => "\nno check failed; lines that begin with `-` are notes".to_owned(),

@@ -53,7 +53,7 @@ pub(super) fn http(requests: &Requests, options: &Options) -> Result<HttpEngine,
         engine = engine.oauth(scheme, oauth(scheme, token_url)?);
     }
     if let Some((certificate, key)) = requests.identity() {
-        engine = engine.client_certificate(file(certificate)?, file(key)?);
+        engine = engine.client_certificate(read_file(certificate)?, read_file(key)?);
     }
     engine = engine.retries(RetryPolicy::default().max_retries(requests.retries));
     for (name, value) in &requests.server_variables {
@@ -90,39 +90,40 @@ pub(super) fn mcp_options(private_hosts: &[String]) -> McpOptions {
 
 /// Returns the OAuth settings of a scheme. The client ID and secret are in variables named after the scheme.
 fn oauth(scheme: &str, token_url: &str) -> Result<OAuth, String> {
-    let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
-    let prefix: String = scheme.chars().map(upper).collect();
+    let to_variable_char = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    let prefix: String = scheme.chars().map(to_variable_char).collect();
     let variable = |end: &str| {
         let name = format!("{prefix}_{end}");
         let value = std::env::var(&name).ok().map(|value| value.trim().to_owned());
         value.filter(|value| !value.is_empty()).ok_or(name)
     };
-    let lacking = |name: String| format!("`--oauth {scheme}=…` needs the environment variable {name}");
-    let client = variable("CLIENT_ID").map_err(lacking)?;
+    let missing_variable =
+        |name: String| format!("`--oauth {scheme}=…` needs the environment variable {name}");
+    let client = variable("CLIENT_ID").map_err(missing_variable)?;
     let secret = variable("CLIENT_SECRET").map(Secret::new);
     match variable("REFRESH_TOKEN") {
         Ok(refresh) => Ok(OAuth::refresh_token(token_url, client, secret.ok(), Secret::new(refresh))),
-        Err(_) => Ok(OAuth::client_credentials(token_url, client, secret.map_err(lacking)?)),
+        Err(_) => Ok(OAuth::client_credentials(token_url, client, secret.map_err(missing_variable)?)),
     }
 }
 
-fn file(path: &Path) -> Result<Vec<u8>, String> {
+fn read_file(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Returns the credentials that the user configured.
 pub(super) fn credentials(options: &Options) -> EnvCredentials {
-    let named = options.credentials.iter();
-    let all = EnvCredentials::new().variable_help(by_auth);
-    named.fold(all, |all, (scheme, variable)| all.variable(scheme, variable))
+    let configured = options.credentials.iter();
+    let credentials = EnvCredentials::new().variable_help(auth_help);
+    configured.fold(credentials, |credentials, (scheme, variable)| credentials.variable(scheme, variable))
 }
 
 /// Returns the security schemes without credentials, each with the fix and the number of its tools.
 pub(super) fn unset_schemes(engine: &HttpEngine, tools: &[Tool]) -> BTreeMap<String, (String, usize)> {
     let mut schemes: BTreeMap<String, (String, usize)> = BTreeMap::new();
     for missing in engine.missing_credentials(tools) {
-        for one in missing.alternatives.iter().flatten() {
-            schemes.entry(one.scheme.clone()).or_insert_with(|| (one.remedy.clone(), 0)).1 +=
+        for scheme in missing.alternatives.iter().flatten() {
+            schemes.entry(scheme.scheme.clone()).or_insert_with(|| (scheme.remedy.clone(), 0)).1 +=
                 missing.tools.len();
         }
     }
@@ -130,11 +131,11 @@ pub(super) fn unset_schemes(engine: &HttpEngine, tools: &[Tool]) -> BTreeMap<Str
 }
 
 /// Formats a number of tools.
-pub(super) fn counted(tools: usize) -> String {
+pub(super) fn count_tools(tools: usize) -> String {
     if tools == 1 { "1 tool".to_owned() } else { format!("{tools} tools") }
 }
 
-fn by_auth(scheme: &str, variable: &str) -> String {
+fn auth_help(scheme: &str, variable: &str) -> String {
     format!("`--auth {scheme}={variable}`")
 }
 
@@ -158,9 +159,9 @@ impl Credentials for DryRunCredentials<'_> {
 
     fn is_sent_elsewhere(&self, request: &CredentialRequest<'_>) -> bool {
         let name = request.placement.header();
-        let given =
-            |name: &str| self.requests.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
-        name.is_some_and(given)
+        let has_header =
+            |name: &str| self.requests.headers.iter().any(|(header, _)| header.eq_ignore_ascii_case(name));
+        name.is_some_and(has_header)
     }
 
     fn source(&self, request: &CredentialRequest<'_>) -> String {

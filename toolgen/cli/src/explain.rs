@@ -12,12 +12,12 @@ use super::output::Output;
 
 /// Prints the description of a code, or the list of all codes.
 pub(super) fn run(task: &Explain, output: &mut Output) -> io::Result<Outcome> {
-    let Some(wanted) = &task.code else {
+    let Some(name) = &task.code else {
         return list(task.format.json, output).map(|()| Outcome::Fine);
     };
-    let upper = wanted.to_ascii_uppercase();
+    let upper = name.to_ascii_uppercase();
     if let Some((code, meaning)) = codes::ALL.iter().find(|(code, _)| *code == upper) {
-        let page = [*meaning, remedy(code), FOUND];
+        let page = [*meaning, help_for(code), CODE_LOCATIONS];
         if task.format.json {
             output.json(
                 &json!({ "code": code, "severity": "failure", "title": meaning, "text": page.join("\n\n") }),
@@ -27,11 +27,11 @@ pub(super) fn run(task: &Explain, output: &mut Output) -> io::Result<Outcome> {
         output.line(&format!("failure[{code}]: {}", page.join("\n\n")))?;
         return Ok(Outcome::Fine);
     }
-    let Some(code) = catalogue::find(wanted) else {
+    let Some(code) = catalogue::find(name) else {
         // `warnings` is a group of codes for `--deny`, which has no description.
-        let near = catalogue::closest_code(wanted).filter(|near| catalogue::find(near).is_some());
-        let near = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-        output.complain(&format!("unknown code `{wanted}`; {near}`cargo toolgen explain` lists all codes"));
+        let hint = catalogue::closest_code(name).filter(|similar| catalogue::find(similar).is_some());
+        let hint = hint.map_or_else(String::new, |similar| format!("did you mean `{similar}`? "));
+        output.error(&format!("unknown code `{name}`; {hint}`cargo toolgen explain` lists all codes"));
         return Ok(Outcome::Usage);
     };
     if task.format.json {
@@ -45,10 +45,10 @@ pub(super) fn run(task: &Explain, output: &mut Output) -> io::Result<Outcome> {
 }
 
 /// Explains where codes of failed calls occur.
-const FOUND: &str = "Results of failed calls have this code, and so have audit records (`error_code`), spans and metrics (`error.type`).\ndocs/codes.md lists all codes.";
+const CODE_LOCATIONS: &str = "Results of failed calls have this code, and so have audit records (`error_code`), spans and metrics (`error.type`).\ndocs/codes.md lists all codes.";
 
 /// Returns the help for a failed call.
-fn remedy(code: &str) -> &'static str {
+fn help_for(code: &str) -> &'static str {
     match code {
         "MISSING_CREDENTIAL" => {
             "Set the variable that the message names, or choose another one with `--auth SCHEME=ENV_VAR`."

@@ -19,8 +19,8 @@ pub(super) fn url(document: &Path) -> Option<&str> {
 
 /// Returns an HTTP client that may reach these private hosts. Its errors name the option that allows another one.
 pub(super) fn client(private_hosts: &[String]) -> HttpEngineBuilder {
-    let by_option = |host: &str| format!("Open it with `--private-host {host}`.");
-    let client = HttpEngine::builder().private_host_help(by_option);
+    let host_help = |host: &str| format!("Open it with `--private-host {host}`.");
+    let client = HttpEngine::builder().private_host_help(host_help);
     private_hosts.iter().fold(client, HttpEngineBuilder::private_host)
 }
 
@@ -49,13 +49,13 @@ pub(super) fn fetch(url: &str, private_hosts: &[String]) -> Result<Fetched, Stri
 }
 
 /// Resolves server URLs relative to the document: generated files have no URL to resolve them later.
-pub(super) fn anchor(program: &mut Program, url: &str) {
+pub(super) fn resolve_servers(program: &mut Program, url: &str) {
     for tool in &mut program.tools {
         if let ExecutionPlan::Http(plan) = &mut tool.call
-            && plan.servers.iter().any(|server| absolute(&server.url, url).is_some())
+            && plan.servers.iter().any(|server| absolute_url(&server.url, url).is_some())
         {
             let servers = plan.servers.iter().map(|server| Server {
-                url: absolute(&server.url, url).map_or_else(|| server.url.clone(), Into::into),
+                url: absolute_url(&server.url, url).map_or_else(|| server.url.clone(), Into::into),
                 variables: server.variables.clone(),
             });
             plan.servers = servers.collect();
@@ -64,7 +64,7 @@ pub(super) fn anchor(program: &mut Program, url: &str) {
 }
 
 /// Resolves a relative server URL. `None` if it is absolute. Braces of variables are kept.
-fn absolute(server: &str, document: &str) -> Option<String> {
+fn absolute_url(server: &str, document: &str) -> Option<String> {
     let (scheme, rest) = document.split_once("://")?;
     let host = rest.split('/').next().unwrap_or_default();
     if let Some(other) = server.strip_prefix("//") {
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn server_urls_are_relative_to_their_document() {
         let document = "https://example.com/api/v2/openapi.json";
-        for (server, message) in [
+        for (server, expected) in [
             ("/", Some("https://example.com/")),
             ("/{base}/x", Some("https://example.com/{base}/x")),
             ("//other.example/x", Some("https://other.example/x")),
@@ -111,9 +111,9 @@ mod tests {
             ("localhost:8080", None),
             ("{scheme}://x", None),
         ] {
-            assert_eq!(absolute(server, document).as_deref(), message, "{server}");
+            assert_eq!(absolute_url(server, document).as_deref(), expected, "{server}");
         }
-        assert_eq!(absolute("/v1", "http://[::1]:80").as_deref(), Some("http://[::1]:80/v1"));
+        assert_eq!(absolute_url("/v1", "http://[::1]:80").as_deref(), Some("http://[::1]:80/v1"));
     }
 
     #[test]

@@ -27,23 +27,23 @@ pub(super) fn run(task: &Generate, output: &mut Output) -> io::Result<Outcome> {
     let files = match files(task, &compiled, output) {
         Ok(files) => files,
         Err(message) => {
-            output.complain(&message);
+            output.error(&message);
             return Ok(Outcome::Usage);
         }
     };
-    let done = if task.check {
+    let outcome = if task.check {
         compare(task, &files, output)?
     } else {
         write(&task.out, task.force, &files, &compiled, output)?
     };
-    if done == Outcome::Fine
+    if outcome == Outcome::Fine
         && !task.check
         && task.crate_name.is_some()
         && task.checkout.toolgen_path.is_none()
     {
         output.note(NO_REGISTRY);
     }
-    Ok(if complete { done } else { Outcome::Problems })
+    Ok(if complete { outcome } else { Outcome::Problems })
 }
 
 fn files(task: &Generate, compiled: &[Compiled], output: &mut Output) -> Result<Files, String> {
@@ -53,7 +53,7 @@ fn files(task: &Generate, compiled: &[Compiled], output: &mut Output) -> Result<
         check_crate_name(name)?;
         let typed = types.then_some("typed").into_iter();
         let features: Vec<&str> =
-            typed.chain(task.selection.options.text_types.iter().map(|of| of.name())).collect();
+            typed.chain(task.selection.options.text_types.iter().map(|text_type| text_type.name())).collect();
         let runtime = runtime(task.checkout.toolgen_path.as_deref(), &task.out)?;
         return Ok(emit::package(name, &modules, &features, &runtime, task.selection.options.modules));
     }
@@ -92,9 +92,9 @@ pub(super) fn modules(
 /// Checks that a crate name is valid for Cargo.
 pub(super) fn check_crate_name(name: &str) -> Result<(), String> {
     let first = name.chars().next();
-    let good = first.is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+    let is_valid = first.is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    if good {
+    if is_valid {
         Ok(())
     } else {
         Err(format!("`{name}` is not a valid crate name: use letters, digits, `_` and `-`"))
@@ -106,40 +106,40 @@ pub(super) fn runtime(path: Option<&Path>, out: &Path) -> Result<RuntimeDependen
     let Some(path) = path else { return Ok(RuntimeDependency::Version) };
     check_checkout(path)?;
     let path = &path.join("runtime");
-    let whole = |path: &Path| {
+    let absolute_path = |path: &Path| {
         std::path::absolute(path)
-            .map(|whole| plain(&whole))
+            .map(|absolute_path| normalize(&absolute_path))
             .map_err(|error| format!("{}: {error}", path.display()))
     };
-    let absolute = whole(path)?;
-    let visible = relative(&whole(out)?, &absolute, path.is_relative()).unwrap_or(absolute);
-    Ok(RuntimeDependency::Path(visible.display().to_string()))
+    let absolute = absolute_path(path)?;
+    let dependency = relative(&absolute_path(out)?, &absolute, path.is_relative()).unwrap_or(absolute);
+    Ok(RuntimeDependency::Path(dependency.display().to_string()))
 }
 
 /// Returns an absolute path without `..`.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
+fn normalize(path: &Path) -> PathBuf {
+    let mut normalized = PathBuf::new();
     for part in path.components() {
         match part {
-            Component::ParentDir => drop(plain.pop()),
-            part => plain.push(part),
+            Component::ParentDir => drop(normalized.pop()),
+            part => normalized.push(part),
         }
     }
-    plain
+    normalized
 }
 
 /// Returns the relative path from one absolute directory to another, so that both can be moved together. `None` if they
-/// are on different drives, or share only the root and `anyhow` is false.
-fn relative(from: &Path, to: &Path, anyhow: bool) -> Option<PathBuf> {
+/// are on different drives, or share only the root and `force` is false.
+fn relative(from: &Path, to: &Path, force: bool) -> Option<PathBuf> {
     let (left, right): (Vec<_>, Vec<_>) = (from.components().collect(), to.components().collect());
     let common = left.iter().zip(&right).take_while(|(left, right)| left == right).count();
-    let is_folder = |part: &Component<'_>| matches!(part, Component::Normal(_));
-    let (shared, own) = (right.get(..common)?, right.get(common..)?);
-    if shared.is_empty() || !anyhow && !shared.iter().any(is_folder) {
+    let is_dir = |part: &Component<'_>| matches!(part, Component::Normal(_));
+    let (shared, target_rest) = (right.get(..common)?, right.get(common..)?);
+    if shared.is_empty() || !force && !shared.iter().any(is_dir) {
         return None;
     }
     let up = left.iter().skip(common).map(|_| Component::ParentDir);
-    Some(up.chain(own.iter().copied()).collect())
+    Some(up.chain(target_rest.iter().copied()).collect())
 }
 
 /// Writes files unless they would overwrite handwritten ones, and prints their number.
@@ -150,13 +150,13 @@ pub(super) fn write(
     compiled: &[Compiled],
     output: &mut Output,
 ) -> io::Result<Outcome> {
-    if !force && foreign(out, files, output) {
+    if !force && has_handwritten(out, files, output) {
         return Ok(Outcome::Problems);
     }
     // The module of a document that failed to compile is not stale.
     let complete = compiled.iter().all(|compiled| compiled.program.is_some());
-    let left = if complete { files.stale(out) } else { Vec::new() };
-    match files.write(out).and_then(|written| remove(&left).map(|()| written)) {
+    let stale = if complete { files.stale(out) } else { Vec::new() };
+    match files.write(out).and_then(|written| remove(&stale).map(|()| written)) {
         Ok(written) => {
             let tools: usize = compiled.iter().map(|compiled| compiled.tools().len()).sum();
             let unchanged = files.iter().count() - written.len();
@@ -166,26 +166,26 @@ pub(super) fn write(
                 _ => format!("{count} {noun}s"),
             };
             let (tools, files) = (plural(tools, "tool"), plural(written.len(), "file"));
-            let gone = match left.len() {
+            let removed = match stale.len() {
                 0 => String::new(),
                 count => format!(", {count} stale removed"),
             };
-            output.line(&format!("{out}: {tools}; {files} written, {unchanged} unchanged{gone}"))?;
+            output.line(&format!("{out}: {tools}; {files} written, {unchanged} unchanged{removed}"))?;
             Ok(Outcome::Fine)
         }
         Err(error) => {
-            output.complain(&error.to_string());
+            output.error(&error.to_string());
             Ok(Outcome::Problems)
         }
     }
 }
 
 /// Whether files would overwrite handwritten ones; reports them.
-pub(super) fn foreign(out: &Path, files: &Files, output: &mut Output) -> bool {
+pub(super) fn has_handwritten(out: &Path, files: &Files, output: &mut Output) -> bool {
     let paths: Vec<String> = files.not_generated(out).iter().map(|path| path.display().to_string()).collect();
     if !paths.is_empty() {
-        output.complain(&format!(
-            "not generated by toolgen, so not replaced: {}; nothing is written. Name another place, or replace them \
+        output.error(&format!(
+            "not generated by toolgen, so not replaced: {}; nothing is written. Name another directory, or replace them \
              with `--force`",
             paths.join(", ")
         ));
@@ -198,11 +198,11 @@ fn compare(task: &Generate, files: &Files, output: &mut Output) -> io::Result<Ou
     for path in &differing {
         output.line(&format!("{} is missing or differs", path.display()))?;
     }
-    let left = files.stale(&task.out);
-    for path in &left {
+    let stale = files.stale(&task.out);
+    for path in &stale {
         output.line(&format!("{} is left over from an earlier run", path.display()))?;
     }
-    Ok(if differing.is_empty() && left.is_empty() { Outcome::Fine } else { Outcome::Problems })
+    Ok(if differing.is_empty() && stale.is_empty() { Outcome::Fine } else { Outcome::Problems })
 }
 
 #[cfg(test)]
@@ -212,14 +212,14 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn runtime_path_is_found_from_the_crate() {
-        for (out, given, anyhow, expected) in [
+        for (out, runtime, force, expected) in [
             ("/ada/app/tools", "/ada/toolgen/runtime", false, Some("../../toolgen/runtime")),
             ("/ada/app/../b/tools", "/ada/b/../runtime", false, Some("../../runtime")),
             ("/ada/tools", "/lib/toolgen/runtime", false, None),
             ("/ada/tools", "/lib/toolgen/runtime", true, Some("../../lib/toolgen/runtime")),
         ] {
-            let way = relative(&plain(Path::new(out)), &plain(Path::new(given)), anyhow);
-            assert_eq!(way.as_deref(), expected.map(Path::new), "{out} {given}");
+            let path = relative(&normalize(Path::new(out)), &normalize(Path::new(runtime)), force);
+            assert_eq!(path.as_deref(), expected.map(Path::new), "{out} {runtime}");
         }
     }
 }

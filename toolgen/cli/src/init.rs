@@ -17,7 +17,7 @@ const MAIN: &str = include_str!("init/main.rs.txt");
 const LIB: &str = include_str!("init/lib.rs.txt");
 
 /// The program that cargo writes into a new crate; it may be overwritten.
-const NEW: &str = "fn main() { println!(\"Hello, world!\"); }";
+const CARGO_MAIN: &str = "fn main() { println!(\"Hello, world!\"); }";
 
 /// The note about agents, which the generated program does not run.
 const AGENT: &str = "The program runs one call and exits, so it needs neither tokio nor a model. For an agent, `cargo add tokio \
@@ -33,36 +33,36 @@ const STATEMENT: &str = "toolgen::Build::new(\"tools\").document(\"tools.yaml\")
 /// Writes missing files and prints the remaining steps. Returns `Problems` if the directory is not a crate, or a file
 /// cannot be written.
 pub(super) fn run(task: &Init, output: &mut Output) -> io::Result<Outcome> {
-    let dir = &task.folder;
+    let dir = &task.dir;
     let Ok(manifest) = fs::read_to_string(dir.join("Cargo.toml")) else {
-        output.complain(&format!(
+        output.error(&format!(
             "{} is not the directory of a crate; `cargo new NAME` makes one, and `cargo toolgen init NAME` prepares it",
             dir.display()
         ));
         return Ok(Outcome::Problems);
     };
     let mut steps = Vec::new();
-    let written = match files(task, output, &mut steps) {
-        Ok(written) => written,
+    let written_files = match write_files(task, output, &mut steps) {
+        Ok(written_files) => written_files,
         Err(message) => {
-            output.complain(&message);
+            output.error(&message);
             return Ok(Outcome::Problems);
         }
     };
-    for file in written {
+    for file in written_files {
         output.line(&format!("wrote {}", dir.join(file).display()))?;
     }
-    dependencies(task, &manifest, output, &mut steps)?;
+    add_dependencies(task, &manifest, output, &mut steps)?;
     let is_program = !task.library && dir.join("src/main.rs").is_file();
     let (file, text) = if is_program { ("src/main.rs", MAIN) } else { ("src/lib.rs", LIB) };
-    let own = fs::read_to_string(dir.join(file)).unwrap_or_default();
-    if is_program && own.split_whitespace().eq(NEW.split_whitespace()) {
+    let existing = fs::read_to_string(dir.join(file)).unwrap_or_default();
+    if is_program && existing.split_whitespace().eq(CARGO_MAIN.split_whitespace()) {
         if let Err(error) = write_if_changed(&dir.join(file), text) {
-            output.complain(&error.to_string());
+            output.error(&error.to_string());
             return Ok(Outcome::Problems);
         }
         output.line(&format!("wrote {}", dir.join(file).display()))?;
-    } else if !own.contains("include_tools!(\"tools\")") {
+    } else if !existing.contains("include_tools!(\"tools\")") {
         steps.push((format!("Write in {file}:"), text.to_owned()));
     }
     let mut next = String::from("cargo toolgen check tools.yaml\n");
@@ -74,8 +74,8 @@ pub(super) fn run(task: &Init, output: &mut Output) -> io::Result<Outcome> {
     if is_program {
         steps.push((AGENT.to_owned(), String::new()));
     }
-    for (number, (what, text)) in steps.iter().enumerate() {
-        output.line(&format!("\n{}. {what}\n", number + 1))?;
+    for (number, (title, text)) in steps.iter().enumerate() {
+        output.line(&format!("\n{}. {title}\n", number + 1))?;
         for line in text.lines() {
             output.line(format!("    {line}").trim_end())?;
         }
@@ -87,25 +87,25 @@ pub(super) fn run(task: &Init, output: &mut Output) -> io::Result<Outcome> {
 type Step = (String, String);
 
 /// Writes the files that do not exist, and returns their names.
-fn files(task: &Init, output: &mut Output, steps: &mut Vec<Step>) -> Result<Vec<&'static str>, String> {
+fn write_files(task: &Init, output: &mut Output, steps: &mut Vec<Step>) -> Result<Vec<&'static str>, String> {
     if let Some(path) = &task.checkout.toolgen_path {
         check_checkout(path)?;
     }
-    let mut written = Vec::new();
+    let mut written_files = Vec::new();
     for (name, text) in [("tools.yaml", MANIFEST.replace("SCHEMA", SCHEMA)), ("build.rs", BUILD.to_owned())] {
-        let path = task.folder.join(name);
+        let path = task.dir.join(name);
         match fs::read_to_string(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 write_if_changed(&path, &text).map_err(|error| error.to_string())?;
-                written.push(name);
+                written_files.push(name);
             }
-            Ok(own) if name == "build.rs" && !own.contains("toolgen::Build") => {
+            Ok(existing) if name == "build.rs" && !existing.contains("toolgen::Build") => {
                 steps.push((format!("Add to `main` in {}:", path.display()), STATEMENT.to_owned()));
             }
             _ => output.note(&format!("{} exists and is unchanged", path.display())),
         }
     }
-    Ok(written)
+    Ok(written_files)
 }
 
 /// Checks that a directory is a checkout of toolgen.
@@ -121,17 +121,22 @@ pub(super) fn check_checkout(path: &Path) -> Result<(), String> {
 }
 
 /// Adds missing dependencies with `cargo add`. If that fails, their lines become a step.
-fn dependencies(task: &Init, manifest: &str, output: &mut Output, steps: &mut Vec<Step>) -> io::Result<()> {
+fn add_dependencies(
+    task: &Init,
+    manifest: &str,
+    output: &mut Output,
+    steps: &mut Vec<Step>,
+) -> io::Result<()> {
     let location = |name: &str| match &task.checkout.toolgen_path {
         Some(path) => format!("path = {}", serde_json::Value::from(path.join(name).display().to_string())),
         None => format!("version = \"={}\"", env!("CARGO_PKG_VERSION")),
     };
-    let wanted: [(&str, &str, &str, &[&str]); 2] = [
+    let crates: [(&str, &str, &str, &[&str]); 2] = [
         ("toolgen-runtime", "runtime", "dependencies", &["--features", "one-shot,process,typed"]),
         ("toolgen", "toolgen", "build-dependencies", &["--build"]),
     ];
     let mut lines = String::new();
-    for (name, dir, table, words) in wanted {
+    for (name, dir, table, arguments) in crates {
         if has_dependency(manifest, name) {
             let features = if name == "toolgen" {
                 ""
@@ -143,10 +148,10 @@ fn dependencies(task: &Init, manifest: &str, output: &mut Output, steps: &mut Ve
         }
         let added = task.checkout.toolgen_path.as_ref().is_some_and(|path| {
             output.progress(&format!("adding {name}"));
-            cargo_add(&task.folder, name, &path.join(dir), words)
+            cargo_add(&task.dir, name, &path.join(dir), arguments)
         });
         if added {
-            output.line(&format!("added {name} to {}", task.folder.join("Cargo.toml").display()))?;
+            output.line(&format!("added {name} to {}", task.dir.join("Cargo.toml").display()))?;
             continue;
         }
         let features =
@@ -174,7 +179,7 @@ pub(super) fn has_dependency(manifest: &str, name: &str) -> bool {
 }
 
 /// Adds a dependency with `cargo add`, which keeps the formatting of `Cargo.toml`. Returns whether it succeeded.
-fn cargo_add(dir: &Path, name: &str, path: &Path, words: &[&str]) -> bool {
+fn cargo_add(dir: &Path, name: &str, path: &Path, arguments: &[&str]) -> bool {
     // Links are not resolved: their targets are specific to this machine.
     let (Ok(full), Ok(manifest)) = (std::path::absolute(path), std::path::absolute(dir.join("Cargo.toml")))
     else {
@@ -182,25 +187,28 @@ fn cargo_add(dir: &Path, name: &str, path: &Path, words: &[&str]) -> bool {
     };
     let mut command = super::cargo();
     command.args(["add", "--quiet", "--offline", "--manifest-path"]).arg(&manifest);
-    command.arg(name).arg("--path").arg(full).args(words);
-    quiet(&mut command) && (path.is_relative() || keep_path(&manifest, name, path))
+    command.arg(name).arg("--path").arg(full).args(arguments);
+    run_quietly(&mut command) && (path.is_relative() || keep_path(&manifest, name, path))
 }
 
-/// Restores the given path, which cargo rewrote relative to the directory of `Cargo.toml`. Returns whether it changed.
+/// Restores the original path, which cargo rewrote relative to the directory of `Cargo.toml`. Returns whether it
+/// succeeded.
 fn keep_path(manifest: &Path, name: &str, path: &Path) -> bool {
     let Ok(text) = fs::read_to_string(manifest) else { return false };
-    let given = format!("path = {}", serde_json::Value::from(path.display().to_string()));
+    let original = format!("path = {}", serde_json::Value::from(path.display().to_string()));
     let lines = text.split_inclusive('\n').map(|line| {
-        let at = line.find("path = \"").filter(|_| line.starts_with(&format!("{name} = ")));
-        let Some((head, rest)) = at.and_then(|at| line.split_at_checked(at)) else { return line.to_owned() };
-        let end = rest.match_indices('"').nth(1).map_or(rest.len(), |(at, _)| at + 1);
-        format!("{head}{given}{}", rest.get(end..).unwrap_or_default())
+        let index = line.find("path = \"").filter(|_| line.starts_with(&format!("{name} = ")));
+        let Some((head, rest)) = index.and_then(|index| line.split_at_checked(index)) else {
+            return line.to_owned();
+        };
+        let end = rest.match_indices('"').nth(1).map_or(rest.len(), |(index, _)| index + 1);
+        format!("{head}{original}{}", rest.get(end..).unwrap_or_default())
     });
     let changed: String = lines.collect();
     write_if_changed(manifest, &changed).is_ok()
 }
 
-fn quiet(command: &mut Command) -> bool {
+fn run_quietly(command: &mut Command) -> bool {
     let streams = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     streams.status().is_ok_and(|status| status.success())
 }

@@ -17,21 +17,21 @@ use super::output::Output;
 /// Lists the tools of all documents, in the order of the documents.
 pub(super) fn run(task: &List, output: &mut Output) -> io::Result<Outcome> {
     let (compiled, complete) = compile_all(&task.selection, &[], output);
-    if task.shown.discovery {
-        three(task.format.json, output)?;
+    if task.discovery.discovery {
+        list_discovery_tools(task.format.json, output)?;
     } else if task.format.json {
-        as_json(&compiled, output)?;
+        print_json(&compiled, output)?;
     } else {
-        as_table(&compiled, output)?;
+        print_table(&compiled, output)?;
     }
     Ok(if complete { Outcome::Fine } else { Outcome::Problems })
 }
 
 /// Lists the three discovery tools, which are in no document.
-fn three(json: bool, output: &mut Output) -> io::Result<()> {
+fn list_discovery_tools(json: bool, output: &mut Output) -> io::Result<()> {
     let specs = discovery::visible_specs(true, &[]);
     if json {
-        let tools: Vec<Value> = specs.iter().map(described).collect();
+        let tools: Vec<Value> = specs.iter().map(spec_json).collect();
         output.json(&json!({ "tools": tools }))?;
         return output.line("");
     }
@@ -41,25 +41,25 @@ fn three(json: bool, output: &mut Output) -> io::Result<()> {
         .try_for_each(|spec| output.line(&format!("{:width$}  {}", spec.name.as_str(), spec.description)))
 }
 
-fn as_json(compiled: &[Compiled], output: &mut Output) -> io::Result<()> {
+fn print_json(compiled: &[Compiled], output: &mut Output) -> io::Result<()> {
     output.write("{\"tools\":[")?;
     for (index, tool) in compiled.iter().flat_map(Compiled::tools).enumerate() {
         output.write(if index == 0 { "\n" } else { ",\n" })?;
-        output.json(&describe(tool))?;
+        output.json(&tool_json(tool))?;
     }
     output.line("\n]}")
 }
 
-fn describe(tool: &Tool) -> Value {
+fn tool_json(tool: &Tool) -> Value {
     let origin = &tool.origin;
     let id = (!origin.id.is_empty()).then_some(origin.id.as_str());
     let (method, path) = origin.verb_and_subject();
-    let mut out = described(&tool.spec);
+    let mut out = spec_json(&tool.spec);
     out["operation"] = json!({ "id": id, "method": method, "path": path });
     out
 }
 
-fn described(spec: &ToolSpec) -> Value {
+fn spec_json(spec: &ToolSpec) -> Value {
     // Plain JSON Schema rejects nothing.
     let schema = render::render_input(spec.input.shape(), &spec.defs, &dialect::JSON_SCHEMA);
     json!({
@@ -69,7 +69,7 @@ fn described(spec: &ToolSpec) -> Value {
     })
 }
 
-fn as_table(compiled: &[Compiled], output: &mut Output) -> io::Result<()> {
+fn print_table(compiled: &[Compiled], output: &mut Output) -> io::Result<()> {
     let tools: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
     let width = |length: fn(&Tool) -> usize| tools.iter().map(|tool| length(tool)).max().unwrap_or(0);
     let name_width = width(|tool| tool.spec.name.as_str().len());

@@ -22,30 +22,30 @@ use super::output::Output;
 pub(super) fn run(task: &WriteLock, output: &mut Output) -> io::Result<Outcome> {
     let (compiled, complete) = compile_all(&task.selection, &[], output);
     if !complete {
-        output.complain("the lock was not written, because it would lack tools");
+        output.error("the lock was not written, because it would lack tools");
         return Ok(Outcome::Problems);
     }
     let to_stdout = task.out == Path::new("-");
-    let dir = if to_stdout { Path::new("") } else { folder_of(&task.out) };
-    let programs: Vec<&Program> = compiled.iter().filter_map(|one| one.program.as_ref()).collect();
-    let Some(now) = surface_for(&programs, &task.selection, dir, output) else {
+    let dir = if to_stdout { Path::new("") } else { dir_of(&task.out) };
+    let programs: Vec<&Program> = compiled.iter().filter_map(|compiled| compiled.program.as_ref()).collect();
+    let Some(current) = surface_for(&programs, &task.selection, dir, output) else {
         return Ok(Outcome::Problems);
     };
     if to_stdout {
-        output.write(&now.text())?;
+        output.write(&current.text())?;
         return Ok(Outcome::Fine);
     }
     // A lock that cannot be read is replaced without a report of the changes.
-    let before = if task.out.exists() { load(&task.out, &mut Problems::new()) } else { None };
-    let changes = before.map(|before| before.drift(&now));
-    if !written(&task.out, &now, output) {
+    let previous = if task.out.exists() { load(&task.out, &mut Problems::new()) } else { None };
+    let changes = previous.map(|previous| previous.drift(&current));
+    if !write_lock(&task.out, &current, output) {
         return Ok(Outcome::Problems);
     }
     if task.format.json {
-        output.json(&lock_json(&task.out, &now, changes.as_deref()))?;
+        output.json(&lock_json(&task.out, &current, changes.as_deref()))?;
         output.line("")?;
     } else {
-        show(&task.out, "locked", &now, changes.as_deref(), output)?;
+        show(&task.out, "locked", &current, changes.as_deref(), output)?;
     }
     Ok(Outcome::Fine)
 }
@@ -53,10 +53,10 @@ pub(super) fn run(task: &WriteLock, output: &mut Output) -> io::Result<Outcome> 
 /// Compares compiled documents with their lock, if they have one, and rewrites it with `--update`.
 pub(super) fn compare(task: &Check, compiled: &[Compiled], output: &mut Output) -> io::Result<Outcome> {
     let selection = &task.selection;
-    let programs: Vec<&Program> = compiled.iter().filter_map(|one| one.program.as_ref()).collect();
-    let Some(path) = lock_of(selection, &programs, output) else {
+    let programs: Vec<&Program> = compiled.iter().filter_map(|compiled| compiled.program.as_ref()).collect();
+    let Some(path) = find_lock(selection, &programs, output) else {
         if task.update {
-            output.complain(
+            output.error(
                 "there is no lock to update; pass it as `--lock`, or write one with `cargo toolgen lock`",
             );
             return Ok(Outcome::Problems);
@@ -64,10 +64,10 @@ pub(super) fn compare(task: &Check, compiled: &[Compiled], output: &mut Output) 
         return Ok(Outcome::Fine);
     };
     if programs.len() < compiled.len() {
-        output.complain(&format!("{} was not compared, because tools are missing", path.display()));
+        output.error(&format!("{} was not compared, because tools are missing", path.display()));
         return Ok(Outcome::Problems);
     }
-    let Some(now) = surface_for(&programs, selection, folder_of(&path), output) else {
+    let Some(current) = surface_for(&programs, selection, dir_of(&path), output) else {
         return Ok(Outcome::Problems);
     };
     let mut problems = Problems::new();
@@ -76,15 +76,15 @@ pub(super) fn compare(task: &Check, compiled: &[Compiled], output: &mut Output) 
         output.problems(&problems, |_| true);
         return Ok(Outcome::Problems);
     }
-    let changes = locked.map(|locked| locked.drift(&now));
+    let changes = locked.map(|locked| locked.drift(&current));
     if task.format.json {
         output.write(",\n\"lock\":")?;
-        output.json(&lock_json(&path, &now, changes.as_deref()))?;
+        output.json(&lock_json(&path, &current, changes.as_deref()))?;
     } else {
-        show(&path, "compared", &now, changes.as_deref(), output)?;
+        show(&path, "compared", &current, changes.as_deref(), output)?;
     }
     if task.update {
-        return Ok(if written(&path, &now, output) { Outcome::Fine } else { Outcome::Problems });
+        return Ok(if write_lock(&path, &current, output) { Outcome::Fine } else { Outcome::Problems });
     }
     let denied = changes.iter().flatten().any(|change| change.class >= selection.options.deny_changes);
     if denied && !task.format.json {
@@ -95,7 +95,7 @@ pub(super) fn compare(task: &Check, compiled: &[Compiled], output: &mut Output) 
 
 /// Returns the lock of `--lock`, the lock that the only manifest names, or a lock next to the first document for the
 /// same documents and options.
-fn lock_of(selection: &Selection, programs: &[&Program], output: &mut Output) -> Option<PathBuf> {
+fn find_lock(selection: &Selection, programs: &[&Program], output: &mut Output) -> Option<PathBuf> {
     if let Some(path) = &selection.options.lock {
         return Some(path.clone());
     }
@@ -104,23 +104,23 @@ fn lock_of(selection: &Selection, programs: &[&Program], output: &mut Output) ->
     {
         return Some(path.clone());
     }
-    let beside = folder_of(selection.documents().first()?).join(LOCK);
-    if !beside.exists() {
+    let lock_path = dir_of(selection.documents().first()?).join(LOCK);
+    if !lock_path.exists() {
         return None;
     }
-    let locked = load(&beside, &mut Problems::new());
+    let locked = load(&lock_path, &mut Problems::new());
     let Some(locked) = locked else {
-        output.note(&format!("{} cannot be read; `--lock` shows the reason", beside.display()));
+        output.note(&format!("{} cannot be read; `--lock` shows the reason", lock_path.display()));
         return None;
     };
-    if locked.documents != documents(selection, folder_of(&beside)) || locked.options != options(selection) {
-        let (path, of, with) = (beside.display(), locked.documents.join(" "), &locked.options);
+    if locked.documents != documents(selection, dir_of(&lock_path)) || locked.options != options(selection) {
+        let (path, documents, options) = (lock_path.display(), locked.documents.join(" "), &locked.options);
         output.note(&format!(
-            "{path} is the lock of `{of}{with}`, and was not compared; `--lock {path}` compares it"
+            "{path} is the lock of `{documents}{options}`, and was not compared; `--lock {path}` compares it"
         ));
         return None;
     }
-    Some(beside)
+    Some(lock_path)
 }
 
 fn surface_for(
@@ -136,7 +136,7 @@ fn surface_for(
             Some(surface)
         }
         Err(error) => {
-            output.complain(&format!("{error} by `--rename OLD=NEW`"));
+            output.error(&format!("{error} by `--rename OLD=NEW`"));
             None
         }
     }
@@ -148,51 +148,51 @@ fn options(selection: &Selection) -> String {
 
 /// Returns the documents as paths relative to a directory, and the arguments that select programs.
 fn documents(selection: &Selection, dir: &Path) -> Vec<String> {
-    let files = selection.documents().iter().map(|path| from_folder(path, dir));
+    let files = selection.documents().iter().map(|path| relative_to(path, dir));
     files.chain(selection.exported.iter().map(|program| program.join(" "))).collect()
 }
 
-fn folder_of(path: &Path) -> &Path {
+fn dir_of(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
 
 /// Returns a path relative to a directory, with `/` on every system. A URL is unchanged.
-fn from_folder(path: &Path, dir: &Path) -> String {
+fn relative_to(path: &Path, dir: &Path) -> String {
     if let Some(url) = fetch::url(path) {
         return url.to_owned();
     }
-    let full = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let here = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
-    let (path, dir) = (full(path), full(here));
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let base = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+    let (path, dir) = (absolute(path), absolute(base));
     let parts = |path: &Path| -> Vec<String> {
-        let is_named = path.components().filter(|part| *part != Component::CurDir);
-        is_named.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
+        let components = path.components().filter(|part| *part != Component::CurDir);
+        components.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
     };
     let (path, dir) = (parts(&path), parts(&dir));
-    let same = path.iter().zip(&dir).take_while(|(left, right)| left == right).count();
-    let up = dir.iter().skip(same).map(|_| "..".to_owned());
-    up.chain(path.into_iter().skip(same)).collect::<Vec<_>>().join("/")
+    let common = path.iter().zip(&dir).take_while(|(left, right)| left == right).count();
+    let up = dir.iter().skip(common).map(|_| "..".to_owned());
+    up.chain(path.into_iter().skip(common)).collect::<Vec<_>>().join("/")
 }
 
 /// Writes a lock. Reports an error, and returns whether it succeeded.
-fn written(path: &Path, surface: &Surface, output: &mut Output) -> bool {
+fn write_lock(path: &Path, surface: &Surface, output: &mut Output) -> bool {
     let result = write_if_changed(path, &surface.text());
-    result.map_err(|error| output.complain(&error.to_string())).is_ok()
+    result.map_err(|error| output.error(&error.to_string())).is_ok()
 }
 
-fn lock_json(path: &Path, now: &Surface, changes: Option<&[Change]>) -> Value {
+fn lock_json(path: &Path, current: &Surface, changes: Option<&[Change]>) -> Value {
     let changes = changes.map(changes_json);
-    json!({"path": path.display().to_string(), "tools": now.names().count(), "changes": changes})
+    json!({"path": path.display().to_string(), "tools": current.names().count(), "changes": changes})
 }
 
 fn show(
     path: &Path,
     verb: &str,
-    now: &Surface,
+    current: &Surface,
     changes: Option<&[Change]>,
     output: &mut Output,
 ) -> io::Result<()> {
-    let count = now.names().count();
+    let count = current.names().count();
     let plural = if count == 1 { "" } else { "s" };
     let changed = match changes {
         None => String::new(),

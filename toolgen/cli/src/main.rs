@@ -69,7 +69,7 @@ fn main() -> ExitCode {
         // The reader, such as `head`, closed the pipe.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => exit(Outcome::Fine),
         Err(error) => {
-            output.complain(&format!("the result cannot be written: {error}"));
+            output.error(&format!("the result cannot be written: {error}"));
             exit(Outcome::Problems)
         }
     }
@@ -99,7 +99,7 @@ fn run(invocation: &Invocation, output: &mut Output) -> io::Result<Outcome> {
         Task::Tokens(task) => tokens::run(task, output),
         Task::Doctor(task) => doctor::run(task, output),
         Task::Completions(task) => shell::completions(task.shell, output),
-        Task::Man(task) => shell::man(&task.folder, output),
+        Task::Man(task) => shell::man(&task.dir, output),
     }
 }
 

@@ -19,7 +19,7 @@ use toolgen_runtime::spec::plan::{McpServer, McpTransport};
 use toolgen_runtime::{List, Text, ToolError};
 
 use super::Outcome;
-use super::args::{Asking, LockServers, Mcp, McpTask, Reached, Server, Verify};
+use super::args::{ListingOptions, LockServers, Mcp, McpTask, Server, ServerTransport, Verify};
 use super::engines::mcp_options;
 use super::output::Output;
 
@@ -46,7 +46,7 @@ struct Report {
     path: PathBuf,
     alias: String,
     /// The new lock.
-    now: Lock,
+    current: Lock,
     /// Changes since the existing lock. `None` if there was none.
     changes: Option<Vec<Change>>,
     /// Suspicious descriptions: tool, JSON pointer, and finding.
@@ -55,37 +55,41 @@ struct Report {
 
 fn lock(task: &LockServers, output: &mut Output) -> io::Result<Outcome> {
     let (mut targets, complete) = targets(&task.documents, true, output);
-    if let Some(given) = &task.server {
-        if !is_alias(&given.alias) {
+    if let Some(server_argument) = &task.server {
+        if !is_alias(&server_argument.alias) {
             let rule = "use `a` to `z`, digits and `-`, at most 32, and start with a letter";
-            output.complain(&format!("`{}` is not a valid alias of a server; {rule}", given.alias));
+            output.error(&format!("`{}` is not a valid alias of a server; {rule}", server_argument.alias));
             return Ok(Outcome::Usage);
         }
-        let server = server_of(given);
+        let server = server_of(server_argument);
         if let McpTransport::Stdio { inherit, .. } = &server.transport {
             for variable in inherit.iter().filter(|variable| std::env::var_os(variable.as_str()).is_none()) {
                 output.note(&format!("{variable} is not set, so the server starts without it"));
             }
         }
-        targets.push(Target { server, path: given.out.clone(), locked: read(&given.out) });
+        targets.push(Target {
+            server,
+            path: server_argument.out.clone(),
+            locked: read(&server_argument.out),
+        });
     }
     for target in &mut targets {
         if !task.capabilities.is_empty() {
             target.server.capabilities = task.capabilities.iter().map(|name| Text::copy_of(name)).collect();
         }
     }
-    let (mut reports, answered) = ask_all(&targets, &task.asking, output);
-    let mut fine = complete && answered;
+    let (mut reports, all_listed) = list_all(&targets, &task.listing, output);
+    let mut success = complete && all_listed;
     reports.retain_mut(|report| {
         if let Some(scope) = &task.scope {
-            report.now.auth.clone_from(scope);
+            report.current.auth.clone_from(scope);
         }
         if let Err(error) = write(report) {
-            output.complain(&format!("{} cannot be written: {error}", report.path.display()));
-            fine = false;
+            output.error(&format!("{} cannot be written: {error}", report.path.display()));
+            success = false;
             return false;
         }
-        if let Some(package) = report.now.package.as_ref().filter(|package| package.version.is_empty()) {
+        if let Some(package) = report.current.package.as_ref().filter(|package| package.version.is_empty()) {
             let (alias, name) = (&report.alias, &package.name);
             output.note(&format!(
                 "the command of `{alias}` starts any version of `{name}`; pin one, as in `{name}{}`",
@@ -95,7 +99,7 @@ fn lock(task: &LockServers, output: &mut Output) -> io::Result<Outcome> {
         true
     });
     show(&reports, "locked", task.format.json, output)?;
-    Ok(if fine { Outcome::Fine } else { Outcome::Problems })
+    Ok(if success { Outcome::Fine } else { Outcome::Problems })
 }
 
 /// Writes a lock, and creates its directory.
@@ -103,27 +107,27 @@ fn write(report: &Report) -> io::Result<()> {
     if let Some(dir) = report.path.parent() {
         std::fs::create_dir_all(dir)?;
     }
-    std::fs::write(&report.path, report.now.text())
+    std::fs::write(&report.path, report.current.text())
 }
 
 fn verify(task: &Verify, output: &mut Output) -> io::Result<Outcome> {
     let (targets, complete) = targets(&task.documents, false, output);
-    let mut fine = complete;
+    let mut success = complete;
     for target in targets.iter().filter(|target| target.locked.is_none()) {
         let (alias, path) = (&target.server.alias, target.path.display());
-        output.complain(&format!("the lock of `{alias}`, {path}, is missing or cannot be read; write it with `cargo toolgen mcp lock`"));
-        fine = false;
+        output.error(&format!("the lock of `{alias}`, {path}, is missing or cannot be read; write it with `cargo toolgen mcp lock`"));
+        success = false;
     }
     let (locked, _): (Vec<_>, Vec<_>) = targets.into_iter().partition(|target| target.locked.is_some());
-    let (reports, answered) = ask_all(&locked, &task.asking, output);
-    let same = reports.iter().all(|report| report.changes.as_ref().is_some_and(Vec::is_empty));
+    let (reports, all_listed) = list_all(&locked, &task.listing, output);
+    let is_unchanged = reports.iter().all(|report| report.changes.as_ref().is_some_and(Vec::is_empty));
     show(&reports, "verified", task.format.json, output)?;
-    Ok(if fine && answered && same { Outcome::Fine } else { Outcome::Problems })
+    Ok(if success && all_listed && is_unchanged { Outcome::Fine } else { Outcome::Problems })
 }
 
 /// Returns the servers of documents, and whether all documents could be read. Other errors of a document are left to
-/// `check`: a missing lock is not an error here, nor is an edited lock that will be rewritten.
-fn targets(documents: &[PathBuf], anew: bool, output: &mut Output) -> (Vec<Target>, bool) {
+/// `check`: a missing lock is not an error here, and neither is an edited lock that will be rewritten.
+fn targets(documents: &[PathBuf], rewrite: bool, output: &mut Output) -> (Vec<Target>, bool) {
     let mut targets = Vec::new();
     let mut complete = true;
     for path in documents {
@@ -134,7 +138,7 @@ fn targets(documents: &[PathBuf], anew: bool, output: &mut Output) -> (Vec<Targe
             .and_then(|document| toolgen::compile(document, &Options::default(), &mut problems));
         let servers: Vec<McpSource> =
             program.iter().flat_map(|program| program.all_servers()).cloned().collect();
-        let edited = document.filter(|_| anew && program.is_none());
+        let edited = document.filter(|_| rewrite && program.is_none());
         if let Some(server) = edited.and_then(|document| Lock::read_server(&document.root)) {
             let path = path.display();
             output.note(&format!("{path} was edited, so the changes are unknown; review the whole new lock"));
@@ -144,7 +148,7 @@ fn targets(documents: &[PathBuf], anew: bool, output: &mut Output) -> (Vec<Targe
         if servers.is_empty() {
             output.problems(&problems, |problem| problem.severity() == Severity::Error);
             if !problems.has_errors() {
-                output.complain(&format!("{} names no MCP server", path.display()));
+                output.error(&format!("{} names no MCP server", path.display()));
             }
             complete = false;
         }
@@ -164,16 +168,16 @@ fn read(path: &Path) -> Option<Lock> {
     Lock::read(&Document::load(path, &mut Problems::new())?.root).ok()
 }
 
-fn server_of(given: &Server) -> McpServer {
-    let texts = |texts: &[String]| texts.iter().map(|text| Text::copy_of(text)).collect();
-    let transport = match &given.reached {
-        Reached::Program { argv, inherit, work_dir } => McpTransport::Stdio {
-            argv: texts(argv),
+fn server_of(argument: &Server) -> McpServer {
+    let text_list = |texts: &[String]| texts.iter().map(|text| Text::copy_of(text)).collect();
+    let transport = match &argument.transport {
+        ServerTransport::Program { argv, inherit, work_dir } => McpTransport::Stdio {
+            argv: text_list(argv),
             env: List::EMPTY,
-            inherit: texts(inherit),
+            inherit: text_list(inherit),
             work_dir: Text::copy_of(work_dir),
         },
-        Reached::Url { url, headers, bearer } => McpTransport::Http {
+        ServerTransport::Url { url, headers, bearer } => McpTransport::Http {
             url: Text::copy_of(url),
             headers: headers
                 .iter()
@@ -182,37 +186,37 @@ fn server_of(given: &Server) -> McpServer {
             bearer: Text::copy_of(bearer),
         },
     };
-    McpServer { alias: Text::copy_of(&given.alias), transport, ..McpServer::EMPTY }
+    McpServer { alias: Text::copy_of(&argument.alias), transport, ..McpServer::EMPTY }
 }
 
 /// Lists the tools of all servers, and reports those that fail.
-fn ask_all(targets: &[Target], asking: &Asking, output: &mut Output) -> (Vec<Report>, bool) {
+fn list_all(targets: &[Target], settings: &ListingOptions, output: &mut Output) -> (Vec<Report>, bool) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(reason) => {
-            output.complain(&reason.to_string());
+            output.error(&reason.to_string());
             return (Vec::new(), false);
         }
     };
-    let limit = Duration::from_secs(asking.timeout);
-    let options = mcp_options(asking.hosts.all()).connect_timeout(limit);
-    let mut found = Vec::new();
+    let limit = Duration::from_secs(settings.timeout);
+    let options = mcp_options(settings.hosts.all()).connect_timeout(limit);
+    let mut listings = Vec::new();
     for target in targets {
-        output.progress(&format!("asking {}", target.server.alias));
-        let asked = runtime.block_on(async {
-            let mut asked = pin!(ask(&target.server, &options));
-            if let Ok(answered) = tokio::time::timeout(QUIET.min(limit / 2), &mut asked).await {
-                return answered;
+        output.progress(&format!("listing the tools of {}", target.server.alias));
+        let listing = runtime.block_on(async {
+            let mut listing = pin!(list_tools(&target.server, &options));
+            if let Ok(listing) = tokio::time::timeout(QUIET.min(limit / 2), &mut listing).await {
+                return listing;
             }
-            output.note(&waiting(&target.server, asking.timeout));
-            asked.await
+            output.note(&waiting_message(&target.server, settings.timeout));
+            listing.await
         });
-        match asked {
-            Ok(Asked { lock, left_out, remarks }) => {
+        match listing {
+            Ok(Listing { lock, rejected, remarks }) => {
                 for remark in remarks {
                     output.note(&format!("{}: {}", target.server.alias, visible(&remark)));
                 }
-                for mcp::RejectedDescriptor { tool, message, help, .. } in left_out {
+                for mcp::RejectedDescriptor { tool, message, help, .. } in rejected {
                     let alias = &target.server.alias;
                     let tool = match &*visible(&tool) {
                         "" => "an unnamed tool".to_owned(),
@@ -220,63 +224,63 @@ fn ask_all(targets: &[Target], asking: &Asking, output: &mut Output) -> (Vec<Rep
                     };
                     output.note(&format!("skipped {tool} of `{alias}`: {message}; {help}"));
                 }
-                found.push((target, lock));
+                listings.push((target, lock));
             }
             Err(error) => {
                 let text = error.operator_text();
-                output.complain(text.strip_prefix("Error: ").unwrap_or(&text));
+                output.error(text.strip_prefix("Error: ").unwrap_or(&text));
             }
         }
     }
-    let answered = found.len() == targets.len();
+    let all_listed = listings.len() == targets.len();
     let names: Vec<(&str, Vec<String>)> =
-        found.iter().map(|(target, lock)| (target.server.alias.as_str(), names_of(lock))).collect();
-    let reports = found.iter().map(|(target, now)| {
+        listings.iter().map(|(target, lock)| (target.server.alias.as_str(), names_of(lock))).collect();
+    let reports = listings.iter().map(|(target, current)| {
         let others: Vec<String> = names
             .iter()
             .filter(|(alias, _)| *alias != target.server.alias.as_str())
             .flat_map(|(_, names)| names.clone())
             .collect();
-        report(target, now, &others)
+        report(target, current, &others)
     });
-    (reports.collect(), answered)
+    (reports.collect(), all_listed)
 }
 
 /// Returns the message for a slow server.
-fn waiting(server: &McpServer, timeout: u64) -> String {
-    let reached = match &server.transport {
+fn waiting_message(server: &McpServer, timeout: u64) -> String {
+    let endpoint = match &server.transport {
         McpTransport::Stdio { argv, .. } => argv.iter().map(Text::as_str).collect::<Vec<_>>().join(" "),
         McpTransport::Http { url, .. } => url.to_string(),
     };
-    let (alias, reached) = (&server.alias, visible(&reached));
+    let (alias, endpoint) = (&server.alias, visible(&endpoint));
     format!(
-        "still waiting for `{alias}` ({reached}): it has {timeout} s to start, and the same to list its tools; \
+        "still waiting for `{alias}` ({endpoint}): it has {timeout} s to start, and the same to list its tools; \
          `--timeout SECONDS` sets another limit"
     )
 }
 
 /// The listing of a server.
-struct Asked {
+struct Listing {
     /// The new lock.
     lock: Lock,
-    /// The tools that are not in the lock because they could never be called.
-    left_out: Vec<mcp::RejectedDescriptor>,
-    /// Oddities of the list.
+    /// The tools that are not in the lock, because they could never be called.
+    rejected: Vec<mcp::RejectedDescriptor>,
+    /// Remarks about the list.
     remarks: Vec<String>,
 }
 
 /// Lists the tools of a server.
-async fn ask(server: &McpServer, options: &McpOptions) -> Result<Asked, ToolError> {
+async fn list_tools(server: &McpServer, options: &McpOptions) -> Result<Listing, ToolError> {
     let client = McpClient::connect(server.clone(), options.clone()).await?;
     let tools = client.list_tools().await;
-    let (left_out, remarks) = (client.left_out().await, client.remarks().await);
+    let (rejected, remarks) = (client.left_out().await, client.remarks().await);
     let revision = client.revision().unwrap_or_default();
     let info = mcp::about(&client.server_info().unwrap_or_default());
     client.close().await;
     let (package, auth) = match &server.transport {
         McpTransport::Stdio { argv, .. } => {
             let argv: Vec<&str> = argv.iter().map(Text::as_str).collect();
-            (package::of(&argv), "none")
+            (package::detect(&argv), "none")
         }
         McpTransport::Http { bearer, .. } if !bearer.is_empty() => (None, "bearer"),
         McpTransport::Http { headers, .. } if !headers.is_empty() => (None, "headers"),
@@ -284,10 +288,10 @@ async fn ask(server: &McpServer, options: &McpOptions) -> Result<Asked, ToolErro
     };
     let server = McpServer { revision: revision.into(), ..server.clone() };
     let mut tools = tools?;
-    let mut fits = mcp::tools(&server.clone().into(), &tools, true).into_iter().map(|one| one.is_ok());
-    tools.retain(|_| fits.next().unwrap_or_default());
+    let mut is_valid = mcp::tools(&server.clone().into(), &tools, true).into_iter().map(|tool| tool.is_ok());
+    tools.retain(|_| is_valid.next().unwrap_or_default());
     let lock = Lock { server, package, info, auth: auth.to_owned(), tools };
-    Ok(Asked { lock, left_out: left_out?, remarks: remarks? })
+    Ok(Listing { lock, rejected: rejected?, remarks: remarks? })
 }
 
 /// Returns the names of the tools of a lock: those of the server, and those for a model.
@@ -298,20 +302,20 @@ fn names_of(lock: &Lock) -> Vec<String> {
     raw.iter().map(|name| (*name).to_owned()).chain(exposed).collect()
 }
 
-fn report(target: &Target, now: &Lock, others: &[String]) -> Report {
-    let mut now = now.clone();
+fn report(target: &Target, current: &Lock, others: &[String]) -> Report {
+    let mut current = current.clone();
     if let Some(locked) = &target.locked {
-        now.auth.clone_from(&locked.auth);
+        current.auth.clone_from(&locked.auth);
     }
-    let changes = target.locked.as_ref().map(|locked| drift(&locked.tools, &now.tools, others));
+    let changes = target.locked.as_ref().map(|locked| drift(&locked.tools, &current.tools, others));
     let mut suspicious = Vec::new();
-    for tool in &now.tools {
+    for tool in &current.tools {
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
-        let found = suspicions(tool, &[]).into_iter().chain(shadows(tool, others));
-        suspicious.extend(found.map(|one| (name.to_owned(), one.pointer, one.message)));
+        let findings = suspicions(tool, &[]).into_iter().chain(shadows(tool, others));
+        suspicious.extend(findings.map(|finding| (name.to_owned(), finding.pointer, finding.message)));
     }
     let alias = target.server.alias.to_string();
-    Report { path: target.path.clone(), alias, now, changes, suspicious }
+    Report { path: target.path.clone(), alias, current, changes, suspicious }
 }
 
 fn show(reports: &[Report], verb: &str, json: bool, output: &mut Output) -> io::Result<()> {
@@ -321,8 +325,8 @@ fn show(reports: &[Report], verb: &str, json: bool, output: &mut Output) -> io::
         return output.line("");
     }
     for report in reports {
-        let Report { path, alias, now, changes, suspicious } = report;
-        let (path, count, revision) = (path.display(), now.tools.len(), &now.server.revision);
+        let Report { path, alias, current, changes, suspicious } = report;
+        let (path, count, revision) = (path.display(), current.tools.len(), &current.server.revision);
         let plural = if count == 1 { "" } else { "s" };
         let changed = match changes.as_deref() {
             None => String::new(),
@@ -346,7 +350,7 @@ fn show(reports: &[Report], verb: &str, json: bool, output: &mut Output) -> io::
 }
 
 fn report_json(report: &Report) -> Value {
-    let Report { path, alias, now, changes, suspicious } = report;
+    let Report { path, alias, current, changes, suspicious } = report;
     let change = |change: &Change| {
         let Change { tool, pointer, class, message, reason: cause, .. } = change;
         json!({"tool": tool, "pointer": pointer, "class": class.name(), "message": message, "why": cause})
@@ -354,8 +358,8 @@ fn report_json(report: &Report) -> Value {
     json!({
         "path": path.display().to_string(),
         "alias": alias,
-        "revision": now.server.revision.as_str(),
-        "tools": now.tools.len(),
+        "revision": current.server.revision.as_str(),
+        "tools": current.tools.len(),
         "changes": changes.as_ref().map(|changes| changes.iter().map(change).collect::<Vec<_>>()),
         "suspicious": suspicious
             .iter()

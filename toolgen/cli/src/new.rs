@@ -28,7 +28,7 @@ const BY_HAND: &str = "add the tool below to `tools` by hand";
 /// Adds the tool. If the tool exists or the file cannot be changed, prints the text of the tool and returns `Problems`.
 pub(super) fn run(task: &New, output: &mut Output) -> io::Result<Outcome> {
     if let Err(error) = ToolName::parse(task.tool.clone()) {
-        output.complain(&format!("`{}` is not a valid tool name: {error}", task.tool));
+        output.error(&format!("`{}` is not a valid tool name: {error}", task.tool));
         return Ok(Outcome::Usage);
     }
     if task.kind == "rust" {
@@ -40,14 +40,14 @@ pub(super) fn run(task: &New, output: &mut Output) -> io::Result<Outcome> {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => EMPTY.to_owned(),
         Err(error) => {
-            output.complain(&format!("{file}: {error}"));
+            output.error(&format!("{file}: {error}"));
             return Ok(Outcome::Problems);
         }
     };
-    let changed = match changed(&task.manifest, &text, &task.tool, &tool) {
+    let changed = match with_new_tool(&task.manifest, &text, &task.tool, &tool) {
         Ok(changed) => changed,
         Err(message) => {
-            output.complain(&format!("{file}: {message}"));
+            output.error(&format!("{file}: {message}"));
             if message.ends_with(BY_HAND) {
                 output.write(&tool)?;
             }
@@ -55,7 +55,7 @@ pub(super) fn run(task: &New, output: &mut Output) -> io::Result<Outcome> {
         }
     };
     if let Err(error) = write_if_changed(&task.manifest, &changed) {
-        output.complain(&error.to_string());
+        output.error(&error.to_string());
         return Ok(Outcome::Problems);
     }
     let line = changed.lines().position(|line| line.trim_start().starts_with(&format!("{}:", task.tool)));
@@ -65,31 +65,31 @@ pub(super) fn run(task: &New, output: &mut Output) -> io::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Returns the text of a manifest with the new tool. `Err` is the reason why it cannot be changed.
-fn changed(path: &Path, text: &str, name: &str, tool: &str) -> Result<String, String> {
-    let read = |text: &str| {
+/// Returns the text of a manifest with the new tool. `Err` is the reason why the text cannot be changed.
+fn with_new_tool(path: &Path, text: &str, name: &str, tool: &str) -> Result<String, String> {
+    let parse = |text: &str| {
         let document = Document::parse(path, text, &mut Problems::new());
         document.map(|document| document.root.clone())
     };
-    let mut before = read(text).ok_or_else(|| format!("this cannot be read; {BY_HAND}"))?;
-    if before.get("toolgen").is_none() {
+    let mut original = parse(text).ok_or_else(|| format!("this cannot be read; {BY_HAND}"))?;
+    if original.get("toolgen").is_none() {
         return Err("this is not a tool manifest: it has no `toolgen: 1`".to_owned());
     }
-    if before["tools"].get(name).is_some() {
+    if original["tools"].get(name).is_some() {
         return Err(format!("there is a tool `{name}` already; choose another name, or change that one"));
     }
     let changed = insert::with_tool(text, tool)
         .ok_or_else(|| format!("`tools` is not written as a block with a line for each name; {BY_HAND}"))?;
-    let mut after = read(&changed).unwrap_or_default();
+    let mut edited = parse(&changed).unwrap_or_default();
     let added =
-        after.get_mut("tools").and_then(Value::as_object_mut).and_then(|tools| tools.shift_remove(name));
+        edited.get_mut("tools").and_then(Value::as_object_mut).and_then(|tools| tools.shift_remove(name));
     // A missing `tools` and an empty one are equal.
-    for document in [&mut before, &mut after] {
+    for document in [&mut original, &mut edited] {
         if document["tools"].as_object().is_none_or(serde_json::Map::is_empty) {
             document["tools"] = Value::Null;
         }
     }
-    if added.is_some() && before == after {
+    if added.is_some() && original == edited {
         Ok(changed)
     } else {
         Err(format!("this cannot be changed safely; {BY_HAND}"))
@@ -118,19 +118,19 @@ fn rust(tool: &str, output: &mut Output) -> io::Result<Outcome> {
         return Ok(Outcome::Fine);
     }
     if path.exists() {
-        output.complain(&format!("{} exists and is unchanged; the function would be:", path.display()));
+        output.error(&format!("{} exists and is unchanged; the function would be:", path.display()));
         output.write(&text)?;
         return Ok(Outcome::Problems);
     }
     if let Err(error) = write_if_changed(&path, &text) {
-        output.complain(&error.to_string());
+        output.error(&error.to_string());
         return Ok(Outcome::Problems);
     }
     output.line(&format!("wrote {}", path.display()))?;
     // Not `tools`: that module contains the tools of the manifest, as `init` suggests.
     let file = if Path::new("src/main.rs").is_file() { "src/main.rs" } else { "src/lib.rs" };
-    let own = fs::read_to_string(file).unwrap_or_default();
-    let others = match own.contains("include_tools!") || Path::new("tools.yaml").is_file() {
+    let existing = fs::read_to_string(file).unwrap_or_default();
+    let others = match existing.contains("include_tools!") || Path::new("tools.yaml").is_file() {
         true => ", Engines::new().tools(tools::TOOLS)?",
         false => "",
     };

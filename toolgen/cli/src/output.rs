@@ -15,7 +15,7 @@ use toolgen_runtime::printable;
 pub(super) struct Output {
     results: BufWriter<Stdout>,
     /// Whether results go to a terminal.
-    on_screen: bool,
+    results_to_terminal: bool,
     /// Whether standard error is a terminal that can rewrite a line, so that progress can be shown.
     terminal: bool,
     /// Whether diagnostics in results are colored.
@@ -23,9 +23,9 @@ pub(super) struct Output {
     /// Whether diagnostics on standard error are colored.
     color: bool,
     /// Whether the terminal currently shows a line of progress.
-    pending: bool,
-    /// Number of the current document and their total, if there are several.
-    pub(super) of: Option<(usize, usize)>,
+    has_progress_line: bool,
+    /// Number of the current document, and number of all documents, if there are several.
+    pub(super) document_number: Option<(usize, usize)>,
 }
 
 /// Environment variables about colors and the terminal (<https://no-color.org>, <https://bixense.com/clicolors>).
@@ -53,36 +53,36 @@ impl ColorEnvironment {
     }
 }
 
-/// Reports an event while a command runs, such as a failed call of `serve`.
-pub(super) fn complain_beside(message: &str) {
+/// Prints an error while a command runs, such as a failed call of `serve`.
+pub(super) fn print_error(message: &str) {
     let _ = writeln!(io::stderr(), "{}: {}", Severity::Error.as_str(), printable(message));
 }
 
 impl Output {
     pub(super) fn new() -> Self {
         let results = io::stdout();
-        let (on_screen, terminal) = (results.is_terminal(), io::stderr().is_terminal());
-        let wanted = ColorEnvironment::from_environment();
+        let (results_to_terminal, terminal) = (results.is_terminal(), io::stderr().is_terminal());
+        let colors = ColorEnvironment::from_environment();
         Output {
             results: BufWriter::new(results),
-            on_screen,
-            terminal: terminal && !wanted.dumb,
-            colored_results: wanted.colors(on_screen),
-            color: wanted.colors(terminal),
-            pending: false,
-            of: None,
+            results_to_terminal,
+            terminal: terminal && !colors.dumb,
+            colored_results: colors.colors(results_to_terminal),
+            color: colors.colors(terminal),
+            has_progress_line: false,
+            document_number: None,
         }
     }
 
     /// Whether the user can be asked at a terminal.
-    pub(super) fn can_ask(&self) -> bool {
+    pub(super) fn can_prompt(&self) -> bool {
         self.terminal && io::stdin().is_terminal()
     }
 
     /// Writes a part of the result: unchanged to a file, without control sequences to a terminal.
     pub(super) fn write(&mut self, text: &str) -> io::Result<()> {
         self.clear();
-        let text = if self.on_screen { printable(text) } else { Cow::Borrowed(text) };
+        let text = if self.results_to_terminal { printable(text) } else { Cow::Borrowed(text) };
         self.results.write_all(text.as_bytes())
     }
 
@@ -95,7 +95,7 @@ impl Output {
 
     /// Writes a value as JSON, without a line break.
     pub(super) fn json(&mut self, value: &Value) -> io::Result<()> {
-        if self.on_screen {
+        if self.results_to_terminal {
             return self.write(&value.to_string());
         }
         self.clear();
@@ -109,32 +109,33 @@ impl Output {
     }
 
     /// Shows the current step on a terminal.
-    pub(super) fn progress(&mut self, what: &str) {
+    pub(super) fn progress(&mut self, step: &str) {
         if self.terminal {
             self.clear();
-            let of = self.of.map_or_else(String::new, |(index, count)| format!("[{index}/{count}] "));
-            let _ = write!(io::stderr(), "{of}{} …", printable(what));
-            self.pending = true;
+            let prefix =
+                self.document_number.map_or_else(String::new, |(index, count)| format!("[{index}/{count}] "));
+            let _ = write!(io::stderr(), "{prefix}{} …", printable(step));
+            self.has_progress_line = true;
         }
     }
 
     fn clear(&mut self) {
-        if std::mem::take(&mut self.pending) {
+        if std::mem::take(&mut self.has_progress_line) {
             let _ = write!(io::stderr(), "\r\u{1b}[K");
         }
     }
 
     /// Reports an error.
-    pub(super) fn complain(&mut self, message: &str) {
-        self.remark(Severity::Error, message);
+    pub(super) fn error(&mut self, message: &str) {
+        self.diagnostic(Severity::Error, message);
     }
 
     /// Reports a note.
     pub(super) fn note(&mut self, message: &str) {
-        self.remark(Severity::Note, message);
+        self.diagnostic(Severity::Note, message);
     }
 
-    fn remark(&mut self, severity: Severity, message: &str) {
+    fn diagnostic(&mut self, severity: Severity, message: &str) {
         self.clear();
         let head = match (severity, self.color) {
             (Severity::Error, true) => "\u{1b}[1;31merror\u{1b}[0m",
@@ -144,29 +145,29 @@ impl Output {
         let _ = writeln!(io::stderr(), "{head}: {}", printable(message));
     }
 
-    /// Prints the wanted diagnostics for people.
-    pub(super) fn problems(&mut self, problems: &Problems, wanted: impl Fn(&Problem) -> bool) {
+    /// Prints the selected diagnostics for people.
+    pub(super) fn problems(&mut self, problems: &Problems, is_selected: impl Fn(&Problem) -> bool) {
         self.clear();
         let mut stderr = io::stderr().lock();
         let mut human = HumanRenderer::new(self.color);
-        for visible in grouped(problems).iter().filter(|visible| wanted(visible.problem)) {
-            let _ = writeln!(stderr, "{}", human.show_all(visible));
+        for group in grouped(problems).iter().filter(|group| is_selected(group.problem)) {
+            let _ = writeln!(stderr, "{}", human.show_all(group));
         }
     }
 
-    /// Prints diagnostics for people as a result, if at least as severe as `least`. If a file has more than `most`
-    /// warnings or notes of one code, only their number and some locations are printed: some documents have thousands,
-    /// which would hide the important ones.
+    /// Prints diagnostics for people as a result, if at least as severe as `min_severity`. If a file has more than
+    /// `max` warnings or notes of one code, only their number and some locations are printed: some documents have
+    /// thousands, which would hide the important ones.
     pub(super) fn problem_results(
         &mut self,
         problems: &Problems,
-        least: Severity,
+        min_severity: Severity,
         max: usize,
     ) -> io::Result<()> {
         self.clear();
         let mut human = HumanRenderer::new(self.colored_results);
         let mut all = grouped(problems);
-        all.retain(|visible| visible.problem.severity() >= least);
+        all.retain(|visible| visible.problem.severity() >= min_severity);
         let mut groups: BTreeMap<(&Path, Code), Vec<&GroupedProblem<'_>>> = BTreeMap::new();
         for visible in all.iter().filter(|visible| visible.problem.severity() < Severity::Error) {
             groups.entry((&visible.problem.source.path, visible.problem.code)).or_default().push(visible);

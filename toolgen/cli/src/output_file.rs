@@ -19,8 +19,8 @@ impl OutputFile {
     }
 }
 
-/// Whether a path means standard output (`-`).
-pub(super) fn is_standard(path: &Path) -> bool {
+/// Whether a path is `-`, which means standard output.
+pub(super) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
@@ -31,16 +31,16 @@ impl Files for OutputFile {
 
     fn create(&self, _: &str) -> Result<Box<dyn NewFile>, String> {
         let path = self.path.clone();
-        let file = match is_standard(&path) {
+        let file = match is_stdout(&path) {
             true => None,
-            false => Some(beside(&path).map_err(|error| error.to_string())?),
+            false => Some(create_temporary(&path).map_err(|error| error.to_string())?),
         };
-        Ok(Box::new(Writing { file, path, remaining_bytes: self.max_bytes, max_bytes: self.max_bytes }))
+        Ok(Box::new(PendingFile { file, path, remaining_bytes: self.max_bytes, max_bytes: self.max_bytes }))
     }
 }
 
 /// Creates a temporary file with an unused name in the directory of another file.
-fn beside(path: &Path) -> io::Result<(File, PathBuf)> {
+fn create_temporary(path: &Path) -> io::Result<(File, PathBuf)> {
     let mut number = 0;
     loop {
         let temporary = path.with_file_name(format!(".tmp-{}-{number}", std::process::id()));
@@ -55,7 +55,7 @@ fn beside(path: &Path) -> io::Result<(File, PathBuf)> {
 
 /// Renames a file, unless the new name exists. If the process is killed at any time, the name refers to the complete
 /// file or to nothing.
-fn name_if_free(temporary: &Path, path: &Path) -> io::Result<()> {
+fn rename_if_free(temporary: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(temporary, path) {
         // The file is complete under both names; failing to remove the temporary name is not an error.
         Ok(()) => drop(fs::remove_file(temporary)),
@@ -77,33 +77,33 @@ fn name_if_free(temporary: &Path, path: &Path) -> io::Result<()> {
 /// A body being written. `file` is `None` for standard output, and when the file is complete; before that, the file has
 /// a temporary name.
 #[derive(Debug)]
-struct Writing {
+struct PendingFile {
     file: Option<(File, PathBuf)>,
     path: PathBuf,
     remaining_bytes: u64,
     max_bytes: u64,
 }
 
-impl NewFile for Writing {
+impl NewFile for PendingFile {
     fn write(&mut self, bytes: &[u8]) -> Result<(), String> {
         let size = bytes.len() as u64;
         if size > self.remaining_bytes {
             return Err(format!("it is larger than {} bytes (`--max-file`)", self.max_bytes));
         }
         self.remaining_bytes -= size;
-        let written = match &mut self.file {
+        let result = match &mut self.file {
             Some((file, _)) => file.write_all(bytes),
             // Let a reader get each part immediately.
             None => io::stdout().lock().write_all(bytes).and_then(|()| io::stdout().lock().flush()),
         };
-        written.map_err(|error| error.to_string())
+        result.map_err(|error| error.to_string())
     }
 
     fn commit(mut self: Box<Self>) -> Result<SavedFile, String> {
         if let Some((file, temporary)) = self.file.take() {
             // Some systems cannot rename an open file.
             drop(file);
-            if let Err(error) = name_if_free(&temporary, &self.path) {
+            if let Err(error) = rename_if_free(&temporary, &self.path) {
                 let _ = fs::remove_file(&temporary);
                 return Err(error.to_string());
             }
@@ -112,7 +112,7 @@ impl NewFile for Writing {
     }
 }
 
-impl Drop for Writing {
+impl Drop for PendingFile {
     fn drop(&mut self) {
         if let Some((_, temporary)) = self.file.take() {
             // A partial file must not look complete.

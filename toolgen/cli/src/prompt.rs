@@ -19,46 +19,47 @@ pub(super) fn tool<'t>(
     let mut visible: Vec<&Tool> = tools.to_vec();
     loop {
         show(&visible, screen)?;
-        let Some(output) = ask("tool (a number, a name or part of a name; empty to quit)", input, screen)?
+        let Some(entry) =
+            read_entry("tool (a number, a name or part of a name; empty to quit)", input, screen)?
         else {
             return Ok(None);
         };
-        let by_number = output.parse::<usize>().ok().and_then(|number| visible.get(number.checked_sub(1)?));
-        let by_name = || tools.iter().find(|tool| tool.spec.name.as_str() == output);
+        let by_number = entry.parse::<usize>().ok().and_then(|number| visible.get(number.checked_sub(1)?));
+        let by_name = || tools.iter().find(|tool| tool.spec.name.as_str() == entry);
         if let Some(tool) = by_number.or_else(by_name) {
             return Ok(Some(tool));
         }
-        let words: Vec<String> = output.split_whitespace().map(str::to_lowercase).collect();
-        let fits = |tool: &&&Tool| {
+        let words: Vec<String> = entry.split_whitespace().map(str::to_lowercase).collect();
+        let matches = |tool: &&&Tool| {
             let text = format!("{} {} {}", tool.spec.name.as_str(), tool.origin.title, tool.spec.description);
             let text = text.to_lowercase();
             words.iter().all(|word| text.contains(word))
         };
-        let found: Vec<&Tool> = tools.iter().filter(fits).copied().collect();
-        match found.as_slice() {
-            [] => writeln!(screen, "no tool has `{}` in its name or description", printable(&output))?,
-            [one] => return Ok(Some(one)),
-            _ => visible = found,
+        let matching: Vec<&Tool> = tools.iter().filter(matches).copied().collect();
+        match matching.as_slice() {
+            [] => writeln!(screen, "no tool has `{}` in its name or description", printable(&entry))?,
+            [only] => return Ok(Some(only)),
+            _ => visible = matching,
         }
     }
 }
 
 fn show(tools: &[&Tool], screen: &mut impl Write) -> io::Result<()> {
-    let few = tools.get(..MAX_TOOLS_SHOWN).unwrap_or(tools);
-    let width = few.iter().map(|tool| tool.spec.name.as_str().len()).max().unwrap_or(0);
-    for (index, tool) in few.iter().enumerate() {
-        let about = tool.spec.description.lines().next().unwrap_or_default();
-        let about: String = about.chars().take(60).collect();
-        let row = format!("{:3}  {:width$}  {about}", index + 1, tool.spec.name.as_str());
+    let visible = tools.get(..MAX_TOOLS_SHOWN).unwrap_or(tools);
+    let width = visible.iter().map(|tool| tool.spec.name.as_str().len()).max().unwrap_or(0);
+    for (index, tool) in visible.iter().enumerate() {
+        let description = tool.spec.description.lines().next().unwrap_or_default();
+        let description: String = description.chars().take(60).collect();
+        let row = format!("{:3}  {:width$}  {description}", index + 1, tool.spec.name.as_str());
         writeln!(screen, "{}", printable(row.trim_end()))?;
     }
-    match tools.len() - few.len() {
+    match tools.len() - visible.len() {
         0 => Ok(()),
         more => writeln!(screen, "     and {more} more; type a word to find them"),
     }
 }
 
-/// Prompts for the required arguments of a tool. Returns pairs as they are written in a shell.
+/// Prompts for the required arguments of a tool. Returns `NAME=VALUE` pairs, as written in a shell.
 pub(super) fn arguments(
     tool: &Tool,
     input: &mut impl BufRead,
@@ -67,16 +68,16 @@ pub(super) fn arguments(
     let Some(rules) = object_in(&tool.spec.input, &tool.spec.defs) else { return Ok(Vec::new()) };
     let mut pairs = Vec::new();
     for Field { name, shape, .. } in rules.fields.iter().filter(|field| field.required) {
-        let about = shape.description.lines().next().unwrap_or_default();
-        let text = ask(&format!("{name} ({about})"), input, screen)?.unwrap_or_default();
+        let description = shape.description.lines().next().unwrap_or_default();
+        let text = read_entry(&format!("{name} ({description})"), input, screen)?.unwrap_or_default();
         pairs.push(format!("{name}={text}"));
     }
     Ok(pairs)
 }
 
 /// Returns a line of input; `None` if it is empty, and at the end of the input.
-fn ask(what: &str, input: &mut impl BufRead, screen: &mut impl Write) -> io::Result<Option<String>> {
-    write!(screen, "{}: ", printable(what).trim_end_matches(" ()"))?;
+fn read_entry(prompt: &str, input: &mut impl BufRead, screen: &mut impl Write) -> io::Result<Option<String>> {
+    write!(screen, "{}: ", printable(prompt).trim_end_matches(" ()"))?;
     screen.flush()?;
     let mut line = String::new();
     if input.read_line(&mut line)? == 0 {

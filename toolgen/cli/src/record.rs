@@ -8,19 +8,19 @@ use toolgen_runtime::testing::replay::{RecordedRun, RunSelection};
 use super::Outcome;
 use super::args::Record;
 use super::output::Output;
-use super::output_file::is_standard;
+use super::output_file::is_stdout;
 use super::store_location::StoreLocation;
 
 /// Writes or prints the run. Returns `Problems` if the log does not contain it, or if the file cannot be written.
 pub(super) fn run(task: &Record, output: &mut Output) -> io::Result<Outcome> {
     match select_run(task) {
         Ok(run) => {
-            let Some(out) = task.out.as_ref().filter(|out| !is_standard(out)) else {
+            let Some(out) = task.out.as_ref().filter(|out| !is_stdout(out)) else {
                 output.write(&run.text())?;
                 return Ok(Outcome::Fine);
             };
             if let Err(error) = write_if_changed(out, &run.text()) {
-                output.complain(&error.to_string());
+                output.error(&error.to_string());
                 return Ok(Outcome::Problems);
             }
             let calls = run.calls().len();
@@ -28,14 +28,14 @@ pub(super) fn run(task: &Record, output: &mut Output) -> io::Result<Outcome> {
             Ok(Outcome::Fine)
         }
         Err(error) => {
-            output.complain(&error);
+            output.error(&error);
             Ok(Outcome::Problems)
         }
     }
 }
 
 fn select_run(task: &Record) -> Result<RecordedRun, String> {
-    if let Some(out) = task.out.as_ref().filter(|out| !is_standard(out) && out.exists() && !task.force) {
+    if let Some(out) = task.out.as_ref().filter(|out| !is_stdout(out) && out.exists() && !task.force) {
         return Err(format!("{} exists; `--force` overwrites it", out.display()));
     }
     let mut selection = RunSelection::new();

@@ -12,32 +12,35 @@ use toolgen_runtime::wire::{DecisionReason, PlanError, PlanOptions, WireFormat};
 
 use super::Outcome;
 use super::args::Schema;
-use super::compile::{chosen, compile_all};
+use super::compile::{compile_all, find_tools_or_report};
 use super::discovery;
 use super::output::Output;
 
 /// Prints every tool with its schema and the rules that the dialect cannot express, or its envelope. Returns `Problems`
 /// if the dialect rejects a tool.
 pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
-    let by_default = || task.wire.map_or(&JSON_SCHEMA, WireFormat::dialect);
-    let Some(dialect) = task.dialect.as_deref().map_or_else(|| Some(by_default()), Dialect::by_name) else {
-        let known: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name).collect();
-        let wanted = task.dialect.as_deref().unwrap_or_default();
-        output.complain(&format!("unknown dialect `{wanted}`; dialects: {}", known.join(", ")));
+    let default_dialect = || task.wire.map_or(&JSON_SCHEMA, WireFormat::dialect);
+    let Some(dialect) = task.dialect.as_deref().map_or_else(|| Some(default_dialect()), Dialect::by_name)
+    else {
+        let names: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name).collect();
+        let name = task.dialect.as_deref().unwrap_or_default();
+        output.error(&format!("unknown dialect `{name}`; dialects: {}", names.join(", ")));
         return Ok(Outcome::Usage);
     };
-    let (compiled, complete) = compile_all(&task.selection, &task.only.tools, output);
-    let Some(tools) = chosen(&compiled, &task.only.tools, output) else { return Ok(Outcome::Problems) };
-    let specs = discovery::visible_specs(task.shown.discovery, &tools);
+    let (compiled, complete) = compile_all(&task.selection, &task.filter.tools, output);
+    let Some(tools) = find_tools_or_report(&compiled, &task.filter.tools, output) else {
+        return Ok(Outcome::Problems);
+    };
+    let specs = discovery::visible_specs(task.discovery.discovery, &tools);
     let mut outcome = if complete { Outcome::Fine } else { Outcome::Problems };
     let format = task.wire.unwrap_or_else(|| format_of(dialect));
     if task.envelope {
-        let done = envelope(format, dialect, &specs, output)?;
-        return Ok(if complete { done } else { Outcome::Problems });
+        let outcome = envelope(format, dialect, &specs, output)?;
+        return Ok(if complete { outcome } else { Outcome::Problems });
     }
     if task.plan {
-        let done = plan(task, format, dialect, &specs, output)?;
-        return Ok(if complete { done } else { Outcome::Problems });
+        let outcome = plan(task, format, dialect, &specs, output)?;
+        return Ok(if complete { outcome } else { Outcome::Problems });
     }
     output.write(&format!("{{\"dialect\":\"{}\",\"tools\":[", dialect.name))?;
     for (index, spec) in specs.iter().enumerate() {
@@ -65,8 +68,8 @@ fn envelope(
             output.line("")?;
             Ok(Outcome::Fine)
         }
-        Err(refused) => {
-            output.complain(&refused.to_string());
+        Err(error) => {
+            output.error(&error.to_string());
             Ok(Outcome::Problems)
         }
     }
@@ -74,8 +77,8 @@ fn envelope(
 
 /// Returns the request format of a dialect: its own, or that of its lax counterpart.
 fn format_of(dialect: &Dialect) -> WireFormat {
-    let of = |name: &str| WireFormat::ALL.into_iter().find(|format| format.dialect().name == name);
-    of(dialect.name).or_else(|| of(dialect.fallback?.name)).unwrap_or(WireFormat::OpenAiChat)
+    let by_dialect = |name: &str| WireFormat::ALL.into_iter().find(|format| format.dialect().name == name);
+    by_dialect(dialect.name).or_else(|| by_dialect(dialect.fallback?.name)).unwrap_or(WireFormat::OpenAiChat)
 }
 
 /// Prints how one request to the vendor of a dialect represents each tool, and why. The JSON output also contains the
@@ -90,15 +93,15 @@ fn plan(
     let options = if task.cut { PlanOptions::default().drop_excess() } else { PlanOptions::default() };
     let plan = match format.plan_with(dialect, specs, options) {
         Ok(plan) => plan,
-        Err(PlanError::TooMany { provider, count: given, max: limit }) => {
-            output.complain(&format!(
-                "{given} tools are too many for a request to {provider}, which allows {limit}: select some (`--tag`, \
+        Err(PlanError::TooMany { provider, count, max }) => {
+            output.error(&format!(
+                "{count} tools are too many for a request to {provider}, which allows {max}: select some (`--tag`, \
                  `--operation`), show the discovery tools (`--discovery`), or drop the last ones (`--cut`)"
             ));
             return Ok(Outcome::Problems);
         }
         Err(error) => {
-            output.complain(&error.to_string());
+            output.error(&error.to_string());
             return Ok(Outcome::Problems);
         }
     };
@@ -111,8 +114,8 @@ fn plan(
         .iter()
         .map(|decision| {
             let reason = (decision.reason != DecisionReason::Wanted).then(|| decision.reason.to_string());
-            let displayed = decision.dialect.map(|dialect| dialect.name);
-            json!({"tool": decision.tool.as_str(), "dialect": displayed, "reason": reason})
+            let dialect_name = decision.dialect.map(|dialect| dialect.name);
+            json!({"tool": decision.tool.as_str(), "dialect": dialect_name, "reason": reason})
         })
         .collect();
     output.json(&json!({"dialect": dialect.name, "decisions": decisions, "tools": plan.tools()}))?;

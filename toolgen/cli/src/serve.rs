@@ -27,72 +27,83 @@ use toolgen_runtime::{
 
 use super::Outcome;
 use super::args::Serve;
-use super::compile::{Compiled, compile_all, leave_out, needs_program};
+use super::compile::{Compiled, compile_all, needs_program, skip_unrunnable};
 use super::discovery;
-use super::engines::{counted, engines, http, unset_schemes};
-use super::output::{Output, complain_beside};
+use super::engines::{count_tools, engines, http, unset_schemes};
+use super::output::{Output, print_error};
 use super::store_location::StoreLocation;
 
 /// Serves until the client disconnects or the process is interrupted. Errors in documents are reported; the other tools
 /// are served.
 pub(super) fn run(task: &Serve, output: &mut Output) -> io::Result<Outcome> {
     let (mut compiled, _) = compile_all(&task.selection, &[], output);
-    let is_missing = |one: &Compiled| {
-        one.program.is_none()
-            && one.problems.as_slice().iter().any(|problem| problem.code == codes::UNREADABLE_FILE)
+    let is_missing = |compiled: &Compiled| {
+        compiled.program.is_none()
+            && compiled.problems.as_slice().iter().any(|problem| problem.code == codes::UNREADABLE_FILE)
     };
     // An argument that is not a document was probably meant as something else.
     if compiled.iter().any(is_missing) {
-        output.complain("nothing is served, because a document is missing");
+        output.error("nothing is served, because a document is missing");
         return Ok(Outcome::Problems);
     }
-    tell_values(task, &compiled, output);
+    report_client_values(task, &compiled, output);
     for program in compiled.iter_mut().filter_map(|compiled| compiled.program.as_mut()) {
-        leave_out(program, |needed, out| meets(needed, out, &task.client_values), output);
+        skip_unrunnable(
+            program,
+            |requirement, skipped| is_met(requirement, skipped, &task.client_values),
+            output,
+        );
     }
     let tools: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
     if tools.is_empty() {
-        output.complain("no tool is left to serve");
+        output.error("no tool is left to serve");
         return Ok(Outcome::Problems);
     }
-    let served = auditor(task).and_then(|auditor| {
+    let result = auditor(task).and_then(|auditor| {
         let (engines, servers) = engines(&task.requests, &task.selection.options)?;
-        let (toolbox, offered) = toolbox(task, &engines, &tools, &auditor)?;
-        if offered.names.is_empty() {
+        let (toolbox, offered_tools) = toolbox(task, &engines, &tools, &auditor)?;
+        if offered_tools.names.is_empty() {
             return Err(
                 "no tool is left to serve: `--allow`, `--deny` and `--read-only` exclude all".to_owned()
             );
         }
-        let missing = lacking(task, &tools, &offered)?;
-        serve(task, server(task, &compiled, toolbox)?, (&auditor, &servers), (&offered, &missing), output)
+        let missing = warnings(task, &tools, &offered_tools)?;
+        serve(
+            task,
+            server(task, &compiled, toolbox)?,
+            (&auditor, &servers),
+            (&offered_tools, &missing),
+            output,
+        )
     });
-    Ok(match served {
+    Ok(match result {
         Ok(()) => Outcome::Fine,
         Err(message) => report_failure(&message, output),
     })
 }
 
 fn report_failure(message: &str, output: &mut Output) -> Outcome {
-    output.complain(message);
+    output.error(message);
     Outcome::Problems
 }
 
 /// Reports context values that tools require without `--client-value`, and client values that no tool requires.
-fn tell_values(task: &Serve, compiled: &[Compiled], output: &mut Output) {
+fn report_client_values(task: &Serve, compiled: &[Compiled], output: &mut Output) {
     let tools = compiled.iter().flat_map(Compiled::tools).filter(|tool| needs_program(&tool.call).is_none());
-    let needed = tools.flat_map(|tool| tool.spec.requires.iter());
-    let needed = needed.filter(|needed| needed.kind == RequirementKind::Context);
-    let needed: BTreeMap<&str, bool> = needed.fold(BTreeMap::new(), |mut all, needed| {
-        *all.entry(needed.name.as_str()).or_default() |= !needed.optional;
-        all
-    });
-    let given = |name: &str| task.client_values.iter().any(|given| given == name);
-    for (name, _) in needed.iter().filter(|(name, demanded)| **demanded && !given(name)) {
+    let requirements = tools.flat_map(|tool| tool.spec.requires.iter());
+    let requirements = requirements.filter(|requirement| requirement.kind == RequirementKind::Context);
+    let required_values: BTreeMap<&str, bool> =
+        requirements.fold(BTreeMap::new(), |mut values, requirement| {
+            *values.entry(requirement.name.as_str()).or_default() |= !requirement.optional;
+            values
+        });
+    let is_passed = |name: &str| task.client_values.iter().any(|value| value == name);
+    for (name, _) in required_values.iter().filter(|(name, is_required)| **is_required && !is_passed(name)) {
         output.note(&format!(
             "tools require the context value `{name}`; with `--client-value {name}`, clients may set it"
         ));
     }
-    for name in task.client_values.iter().filter(|name| !needed.contains_key(name.as_str())) {
+    for name in task.client_values.iter().filter(|name| !required_values.contains_key(name.as_str())) {
         output.note(&format!(
             "no tool requires `{name}`; clients can pass it only in `io.toolgen/context` of `_meta`"
         ));
@@ -100,11 +111,11 @@ fn tell_values(task: &Serve, compiled: &[Compiled], output: &mut Output) {
 }
 
 /// Whether a server meets a requirement: it has sessions, the values that clients pass, and the remaining tools.
-fn meets(needed: &Requirement, out: &BTreeSet<String>, client_values: &[String]) -> bool {
-    let name = needed.name.as_str();
-    match needed.kind {
-        RequirementKind::Tool => !out.contains(name),
-        RequirementKind::Context => client_values.iter().any(|given| given == name),
+fn is_met(requirement: &Requirement, skipped: &BTreeSet<String>, client_values: &[String]) -> bool {
+    let name = requirement.name.as_str();
+    match requirement.kind {
+        RequirementKind::Tool => !skipped.contains(name),
+        RequirementKind::Context => client_values.iter().any(|value| value == name),
         kind => kind == RequirementKind::Session,
     }
 }
@@ -112,40 +123,41 @@ fn meets(needed: &Requirement, out: &BTreeSet<String>, client_values: &[String])
 fn auditor(task: &Serve) -> Result<Auditor, String> {
     match &task.audit {
         None => Ok(Auditor::none()),
-        Some(given) => StoreLocation::of(given)?.auditor(),
+        Some(argument) => StoreLocation::of(argument)?.auditor(),
     }
 }
 
 /// The tools that a client may call.
 struct Offered {
     names: BTreeSet<String>,
-    /// Whether the client discovers them.
-    discovers: bool,
+    /// Whether the client sees only the discovery tools.
+    with_discovery: bool,
 }
 
 /// Returns warnings about tools that will fail, with fixes: blocked hosts, security schemes without credentials,
 /// context values that a client cannot see.
-fn lacking(task: &Serve, tools: &[&Tool], offered: &Offered) -> Result<Vec<String>, String> {
+fn warnings(task: &Serve, tools: &[&Tool], offered: &Offered) -> Result<Vec<String>, String> {
     let engine = http(&task.requests, &task.selection.options)?;
-    let called = tools.iter().filter(|tool| offered.names.contains(tool.spec.name.as_str()));
-    let called: Vec<plan::Tool> = called.map(|tool| plan::Tool::from((*tool).clone())).collect();
-    let lines = unset_schemes(&engine, &called).into_iter().map(|(scheme, (help, tools))| {
-        format!("there is no credential for `{scheme}`, of {}: {help}", counted(tools))
+    let offered_tools = tools.iter().filter(|tool| offered.names.contains(tool.spec.name.as_str()));
+    let offered_tools: Vec<plan::Tool> =
+        offered_tools.map(|tool| plan::Tool::from((*tool).clone())).collect();
+    let lines = unset_schemes(&engine, &offered_tools).into_iter().map(|(scheme, (help, tools))| {
+        format!("there is no credential for `{scheme}`, of {}: {help}", count_tools(tools))
     });
-    let closed = engine.blocked_hosts(&called).into_iter();
+    let blocked = engine.blocked_hosts(&offered_tools).into_iter();
     // Discovered tools show no argument for such a value.
     let values: Vec<String> = task.client_values.iter().map(|name| format!("`{name}`")).collect();
-    let hidden = (offered.discovers && !values.is_empty()).then(|| {
+    let hidden_values = (offered.with_discovery && !values.is_empty()).then(|| {
         format!(
             "clients can pass {} only in `io.toolgen/context` of `_meta`, because discovered tools show no argument \
              for it (they do with `--discovery=off`)",
             values.join(" and ")
         )
     });
-    Ok(closed
-        .map(|host| format!("{} cannot be called: {}", counted(host.tools.len()), host.remedy))
+    Ok(blocked
+        .map(|host| format!("{} cannot be called: {}", count_tools(host.tools.len()), host.remedy))
         .chain(lines)
-        .chain(hidden)
+        .chain(hidden_values)
         .collect())
 }
 
@@ -167,8 +179,8 @@ impl Hooks for FailureLog {
         if let Some(text) = text {
             let text = text.strip_prefix("Error: ").unwrap_or(&text);
             let failed = response.outcome.as_ref().map_or(true, ToolResult::is_error);
-            let what = if failed { "failed" } else { "returned another result" };
-            complain_beside(&format!("a call of `{}` {what}: {text}", response.name));
+            let verb = if failed { "failed" } else { "returned another result" };
+            print_error(&format!("a call of `{}` {verb}: {text}", response.name));
         }
         Box::pin(ready(()))
     }
@@ -190,11 +202,11 @@ fn toolbox(
         rules = rules.include(task.allow.iter().cloned());
     }
     let rules = rules.build().map_err(|error| error.to_string())?;
-    let asked = PolicyRules::builder()
+    let ask_rules = PolicyRules::builder()
         .include(task.ask.iter().cloned())
         .build()
         .map_err(|error| error.to_string())?;
-    let unused = asked.unused(&registry);
+    let unused = ask_rules.unused(&registry);
     if !task.ask.is_empty() && !unused.is_empty() {
         return Err(ToolboxError::UnusedRules(unused).to_string());
     }
@@ -208,16 +220,16 @@ fn toolbox(
             .layer(auditor.clone())
             .hooks(FailureLog);
         // An empty list of rules would match all tools.
-        if task.ask.is_empty() { builder } else { builder.middleware(Ask(asked.clone())) }
+        if task.ask.is_empty() { builder } else { builder.middleware(RequireApproval(ask_rules.clone())) }
     };
     let toolbox = builder().build().map_err(|error| error.to_string())?;
     let names: BTreeSet<String> = toolbox.specs().map(|spec| spec.name.to_string()).collect();
-    let discovers = match task.discovery.as_str() {
+    let with_discovery = match task.discovery.as_str() {
         "auto" => names.len() >= discovery::DISCOVERY_THRESHOLD,
         when => when == "on" && !names.is_empty(),
     };
-    let offered = Offered { names, discovers };
-    if !discovers {
+    let offered = Offered { names, with_discovery };
+    if !with_discovery {
         return Ok((toolbox, offered));
     }
     let toolbox = builder().discovery(discovery::of(tools, &task.pinned)).build();
@@ -225,12 +237,12 @@ fn toolbox(
 }
 
 /// Middleware that requests approval for calls of tools that match the rules.
-struct Ask(PolicyRules);
+struct RequireApproval(PolicyRules);
 
-impl Middleware for Ask {
+impl Middleware for RequireApproval {
     fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
-        let asks = self.0.allows(request.spec) && !request.approved();
-        let decision = if asks {
+        let needs_approval = self.0.allows(request.spec) && !request.approved();
+        let decision = if needs_approval {
             MiddlewareDecision::NeedApproval(
                 "The operator of this server requires approval of this tool.".to_owned(),
             )
@@ -273,9 +285,9 @@ fn server(task: &Serve, compiled: &[Compiled], toolbox: Toolbox) -> Result<Serve
         (task.max_sessions, Server::max_sessions),
         (task.max_request, Server::max_request_bytes),
     ];
-    for (limit, set) in limits {
+    for (limit, set_limit) in limits {
         if let Some(limit) = limit.and_then(|limit| usize::try_from(limit).ok()) {
-            server = set(server, limit);
+            server = set_limit(server, limit);
         }
     }
     server = task.hosts.iter().fold(server, Server::allow_host);
@@ -295,10 +307,10 @@ fn serve(
     runtime.block_on(async {
         let count = offered.names.len();
         let mut tools = if count == 1 { "1 tool is".to_owned() } else { format!("{count} tools are") };
-        if offered.discovers {
+        if offered.with_discovery {
             tools.push_str(" found by `search_tools` (`--discovery=off` lists them all) and");
         }
-        let until_the_end = async {
+        let serving = async {
             let Some(address) = &task.http else {
                 output.note(&format!("{tools} served on standard input and output"));
                 missing.iter().for_each(|missing| output.note(missing));
@@ -319,13 +331,13 @@ fn serve(
             missing.iter().for_each(|missing| output.note(missing));
             server.listen(listener).await.map_err(|error| error.to_string())
         };
-        let served = tokio::select! {
-            served = until_the_end => served,
+        let result = tokio::select! {
+            result = serving => result,
             // Running calls are dropped, with their processes.
             () = one_shot::interrupted() => Ok(()),
         };
         servers.close().await;
-        let written = auditor.flush().await.map_err(|error| format!("the last records are lost: {error}"));
-        served.and(written)
+        let flushed = auditor.flush().await.map_err(|error| format!("the last records are lost: {error}"));
+        result.and(flushed)
     })
 }

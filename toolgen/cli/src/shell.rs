@@ -20,13 +20,13 @@ pub(super) fn completions(shell: Shell, output: &mut Output) -> io::Result<Outco
     // For bash, the generator uses two spellings of subcommands if the program name has a hyphen.
     let text = String::from_utf8_lossy(&text).replace("cargo__subcmd__toolgen", "cargo__toolgen");
     output.write(&text)?;
-    output.write(behind_cargo(shell))?;
+    output.write(cargo_completions(shell))?;
     Ok(Outcome::Fine)
 }
 
-/// Returns the script that completes `cargo toolgen` like `cargo-toolgen`, and keeps cargo's completions for the rest.
+/// Returns the script that completes `cargo toolgen` like `cargo-toolgen`, and keeps cargo's other completions.
 /// Empty for zsh, where cargo's completions do this.
-fn behind_cargo(shell: Shell) -> &'static str {
+fn cargo_completions(shell: Shell) -> &'static str {
     match shell {
         Shell::Bash => include_str!("shell/cargo.bash"),
         Shell::Fish => include_str!("shell/cargo.fish"),
@@ -36,9 +36,9 @@ fn behind_cargo(shell: Shell) -> &'static str {
 
 /// Writes the manual pages: one for the program, and one for each command.
 pub(super) fn man(dir: &Path, output: &mut Output) -> io::Result<Outcome> {
-    let written = fs::create_dir_all(dir)
+    let result = fs::create_dir_all(dir)
         .and_then(|()| clap_mangen::generate_to(args::command().bin_name(PROGRAM), dir));
-    match written {
+    match result {
         Ok(()) => {
             let dir = dir.display();
             output.line(&format!(
@@ -47,7 +47,7 @@ pub(super) fn man(dir: &Path, output: &mut Output) -> io::Result<Outcome> {
             Ok(Outcome::Fine)
         }
         Err(error) => {
-            output.complain(&format!("{}: {error}", dir.display()));
+            output.error(&format!("{}: {error}", dir.display()));
             Ok(Outcome::Problems)
         }
     }

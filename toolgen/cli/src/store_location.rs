@@ -23,8 +23,8 @@ const VARIABLE: &str = "env:";
 
 impl StoreLocation {
     /// Parses an argument: a path, a URL, or `env:NAME` for the value of a variable.
-    pub(super) fn of(given: &Path) -> Result<StoreLocation, String> {
-        let Some(text) = given.to_str() else { return Ok(StoreLocation::File(given.to_owned())) };
+    pub(super) fn of(argument: &Path) -> Result<StoreLocation, String> {
+        let Some(text) = argument.to_str() else { return Ok(StoreLocation::File(argument.to_owned())) };
         let Some(name) = text.strip_prefix(VARIABLE) else { return StoreLocation::of_text(text) };
         match env::var(name).ok().filter(|value| !value.trim().is_empty()) {
             Some(value) => StoreLocation::of_text(value.trim()),
@@ -32,23 +32,23 @@ impl StoreLocation {
         }
     }
 
-    fn of_text(given: &str) -> Result<StoreLocation, String> {
-        let Some((scheme, rest)) = given.split_once("://") else {
-            return Ok(StoreLocation::File(PathBuf::from(given)));
+    fn of_text(text: &str) -> Result<StoreLocation, String> {
+        let Some((scheme, rest)) = text.split_once("://") else {
+            return Ok(StoreLocation::File(PathBuf::from(text)));
         };
         // URL schemes are case-insensitive.
         let scheme = scheme.to_ascii_lowercase();
-        let text = format!("{scheme}://{rest}");
+        let url = format!("{scheme}://{rest}");
         match scheme.as_str() {
-            "postgres" | "postgresql" => Ok(StoreLocation::Postgres(text)),
-            "redis" | "rediss" | "valkey" | "valkeys" => match text.split_once('#') {
+            "postgres" | "postgresql" => Ok(StoreLocation::Postgres(url)),
+            "redis" | "rediss" | "valkey" | "valkeys" => match url.split_once('#') {
                 Some((url, namespace)) if !namespace.is_empty() => {
                     Ok(StoreLocation::Redis { url: url.to_owned(), namespace: namespace.to_owned() })
                 }
                 _ => Err(format!(
                     "{}: it lacks the namespace of the deployment; append it after `#`, as in \
                      redis://127.0.0.1:6379/0#shop-production",
-                    without_password(&text)
+                    without_password(&url)
                 )),
             },
             // As a path, it would be printed with its password.
@@ -57,7 +57,7 @@ impl StoreLocation {
                  postgres:// or redis://"
             )),
             // A path may contain any character.
-            _ => Ok(StoreLocation::File(PathBuf::from(given))),
+            _ => Ok(StoreLocation::File(PathBuf::from(text))),
         }
     }
 
@@ -78,7 +78,7 @@ impl StoreLocation {
         {
             std::fs::create_dir_all(dir).map_err(|error| format!("{self} cannot be written: {error}"))?;
         }
-        let started = match self {
+        let auditor = match self {
             // Calls that a killed program was running are recorded with an unknown outcome.
             StoreLocation::File(path) if is_database(path) => SqliteSink::open(path).and_then(|mut sink| {
                 sink.recover()?;
@@ -95,18 +95,18 @@ impl StoreLocation {
                 return Err(format!("{self}: records of calls are not kept in Redis"));
             }
         };
-        started.map_err(|error| format!("{self} cannot be written: {error}"))
+        auditor.map_err(|error| format!("{self} cannot be written: {error}"))
     }
 
     /// Opens the approval queue at this location: for decisions, or only for reading. `None` if there is no queue.
-    pub(super) async fn queue(&self, decides: bool) -> Result<Option<Approvals>, String> {
+    pub(super) async fn queue(&self, for_decisions: bool) -> Result<Option<Approvals>, String> {
         match self {
             StoreLocation::File(path) => {
-                let opened = match decides {
+                let result = match for_decisions {
                     true => SqliteStore::open_existing(path),
                     false => SqliteStore::open_read_only(path),
                 };
-                match opened {
+                match result {
                     Ok(store) => Ok(store.map(Approvals::on)),
                     Err(error) => Err(format!(
                         "{self}: the database cannot be opened: {error}; pass the database that your program writes"
@@ -129,7 +129,8 @@ impl StoreLocation {
 
 /// Whether a file has an extension of SQLite databases.
 fn is_database(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ["sqlite", "sqlite3", "db"].iter().any(|known| ending == *known))
+    path.extension()
+        .is_some_and(|extension| ["sqlite", "sqlite3", "db"].iter().any(|known| extension == *known))
 }
 
 /// Returns a URL without its user, password and options.
@@ -156,7 +157,7 @@ mod tests {
 
     #[test]
     fn stores_are_recognized_and_shown_without_password() {
-        for (given, displayed) in [
+        for (argument, displayed) in [
             ("calls.jsonl", "calls.jsonl"),
             ("postgres://me:s3cret@db:5432/audit?sslmode=disable", "postgres://db:5432/audit"),
             ("postgres://me:s3c@ret?#@db/audit", "postgres://db/audit"),
@@ -166,9 +167,9 @@ mod tests {
             ("Odd://file", "Odd://file"),
             ("me@home.jsonl", "me@home.jsonl"),
         ] {
-            let location =
-                StoreLocation::of(Path::new(given)).unwrap_or_else(|reason| panic!("{given}: {reason}"));
-            assert_eq!(location.to_string(), displayed, "{given}");
+            let location = StoreLocation::of(Path::new(argument))
+                .unwrap_or_else(|reason| panic!("{argument}: {reason}"));
+            assert_eq!(location.to_string(), displayed, "{argument}");
             assert_eq!(
                 matches!(location, StoreLocation::File(_)),
                 !displayed.contains("//") || displayed.starts_with("Odd")
@@ -178,7 +179,7 @@ mod tests {
 
     #[test]
     fn missing_parts_are_reported_without_password() {
-        for (given, text) in [
+        for (argument, text) in [
             ("redis://:s3cret@cache:6379/2", "redis://cache:6379/2: it lacks the namespace"),
             ("redis://:s3cret@cache#", "it lacks the namespace"),
             ("REDIS://:s3cret@cache", "redis://cache: it lacks the namespace"),
@@ -189,7 +190,7 @@ mod tests {
             ("Postgres+tls://db/audit?password=s3cret", "postgres+tls://…: records"),
             ("env:TOOLGEN_NOBODY_SETS_THIS", "the variable TOOLGEN_NOBODY_SETS_THIS is not set"),
         ] {
-            let reason = StoreLocation::of(Path::new(given)).unwrap_err();
+            let reason = StoreLocation::of(Path::new(argument)).unwrap_err();
             assert!(reason.contains(text) && !reason.contains("s3cret"), "{reason}");
         }
     }

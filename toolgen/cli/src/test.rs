@@ -15,22 +15,26 @@ use toolgen_runtime::toolbox::one_shot;
 
 use super::Outcome;
 use super::args::Test;
-use super::compile::{Compiled, chosen, compile_all};
+use super::compile::{Compiled, compile_all, find_tools_or_report};
 use super::output::Output;
 use checks::{CHECKS, Subject, Verdict};
 
 /// Prints a row for each tool, and below it the failed checks. Returns `Problems` if a check failed.
 pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
-    let (compiled, complete) = compile_all(&task.selection, &task.only.tools, output);
-    let Some(chosen) = chosen(&compiled, &task.only.tools, output) else { return Ok(Outcome::Problems) };
+    let (compiled, complete) = compile_all(&task.selection, &task.filter.tools, output);
+    let Some(selected) = find_tools_or_report(&compiled, &task.filter.tools, output) else {
+        return Ok(Outcome::Problems);
+    };
     let all: Vec<plan::Tool> =
         compiled.iter().flat_map(Compiled::tools).map(|tool| tool.clone().into()).collect();
-    let chosen: Vec<&plan::Tool> =
-        chosen.iter().filter_map(|tool| all.iter().find(|known| known.spec.name == tool.spec.name)).collect();
+    let tools: Vec<&plan::Tool> = selected
+        .iter()
+        .filter_map(|tool| all.iter().find(|other| other.spec.name == tool.spec.name))
+        .collect();
     if let Some(file) = &task.emit {
-        return emit_tests::run(task, file, &chosen, &all, output);
+        return emit_tests::run(task, file, &tools, &all, output);
     }
-    if let Some(dir) = &task.place.work_dir {
+    if let Some(dir) = &task.work_dir_argument.work_dir {
         // All documents are read, so the working directory can change.
         std::env::set_current_dir(dir)?;
     }
@@ -42,17 +46,17 @@ pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
         one_shot::interrupted().await;
         interrupt.cancel();
     });
-    let width = chosen.iter().map(|tool| tool.spec.name.as_str().len()).max().unwrap_or(0).max(4);
+    let width = tools.iter().map(|tool| tool.spec.name.as_str().len()).max().unwrap_or(0).max(4);
     output.line(
         format!("{:width$}  {}", "tool", CHECKS.map(|name| format!("{name:9}")).join(" ")).trim_end(),
     )?;
     let (mut failures, mut unknown) = (0, 0);
-    for (index, tool) in chosen.iter().enumerate() {
+    for (index, tool) in tools.iter().enumerate() {
         let name = tool.spec.name.as_str();
-        output.progress(&format!("testing {name} ({} of {})", index + 1, chosen.len()));
+        output.progress(&format!("testing {name} ({} of {})", index + 1, tools.len()));
         let verdicts = runtime.block_on(Subject::new(tool, &all, &cancel).verdicts(task.run));
         if cancel.is_cancelled() {
-            output.complain("interrupted");
+            output.error("interrupted");
             return Ok(Outcome::Problems);
         }
         let cells = verdicts.iter().map(cell).collect::<Vec<_>>().join(" ");
@@ -67,24 +71,24 @@ pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
                     unknown += 1;
                     output.line(&format!("  {check}: unknown: {}", indented(reason)))?;
                 }
-                Verdict::Holds(_) | Verdict::Nothing => {}
+                Verdict::Passes(_) | Verdict::NotApplicable => {}
             }
         }
     }
     let plural = |count: usize, noun| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
-    let (tools, failures_told) = (plural(chosen.len(), "tool"), plural(failures, "failure"));
-    output.line(&format!("\n{tools}, {failures_told}, {unknown} unknown"))?;
-    let left_out = compiled.iter().any(|compiled| compiled.problems.has_errors());
-    Ok(if complete && !left_out && failures == 0 { Outcome::Fine } else { Outcome::Problems })
+    let (tool_count, failure_count) = (plural(tools.len(), "tool"), plural(failures, "failure"));
+    output.line(&format!("\n{tool_count}, {failure_count}, {unknown} unknown"))?;
+    let has_errors = compiled.iter().any(|compiled| compiled.problems.has_errors());
+    Ok(if complete && !has_errors && failures == 0 { Outcome::Fine } else { Outcome::Problems })
 }
 
 fn cell(verdict: &Verdict) -> String {
     let text = match verdict {
-        Verdict::Holds(1) => "ok".to_owned(),
-        Verdict::Holds(count) => format!("ok ({count})"),
+        Verdict::Passes(1) => "ok".to_owned(),
+        Verdict::Passes(count) => format!("ok ({count})"),
         Verdict::Fails(_) => "FAILED".to_owned(),
         Verdict::Unknown(_) => "?".to_owned(),
-        Verdict::Nothing => "-".to_owned(),
+        Verdict::NotApplicable => "-".to_owned(),
     };
     format!("{text:9}")
 }

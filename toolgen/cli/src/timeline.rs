@@ -16,7 +16,7 @@ use toolgen_runtime::toolbox::one_shot;
 use super::Outcome;
 use super::args::Timeline;
 use super::output::Output;
-use super::output_file::is_standard;
+use super::output_file::is_stdout;
 use super::store_location::StoreLocation;
 use data::Log;
 use queue::Queue;
@@ -28,7 +28,7 @@ pub(super) fn run(task: &Timeline, output: &mut Output) -> io::Result<Outcome> {
     Ok(match serve_timeline(task, output) {
         Ok(()) => Outcome::Fine,
         Err(message) => {
-            output.complain(&message);
+            output.error(&message);
             Outcome::Problems
         }
     })
@@ -36,18 +36,18 @@ pub(super) fn run(task: &Timeline, output: &mut Output) -> io::Result<Outcome> {
 
 fn serve_timeline(task: &Timeline, output: &mut Output) -> Result<(), String> {
     let location = StoreLocation::of(&task.log.audit)?;
-    let named = task.approvals.as_deref().map(StoreLocation::of).transpose()?;
+    let approvals_location = task.approvals.as_deref().map(StoreLocation::of).transpose()?;
     let log = Log::open(&location, &task.documents)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
-    let queue = runtime.block_on(Queue::open(named.as_ref(), &location))?;
-    let done = match &task.out {
+    let queue = runtime.block_on(Queue::open(approvals_location.as_ref(), &location))?;
+    let result = match &task.out {
         Some(out) => write(log, runtime.block_on(queue.changed(""))?, (out, task.force), output),
         None => runtime.block_on(serve((log, location), queue, &task.listen, output)),
     };
     // Do not wait for a running database query.
     runtime.shutdown_background();
-    done
+    result
 }
 
 fn write(
@@ -56,7 +56,7 @@ fn write(
     (out, force): (&Path, bool),
     output: &mut Output,
 ) -> Result<(), String> {
-    if is_standard(out) {
+    if is_stdout(out) {
         return output.write(&page::embedded(&mut log, approvals)?).map_err(|error| error.to_string());
     }
     if out.exists() && !force {

@@ -14,24 +14,28 @@ use crate::source::{Bundle, Document, Pointer, Source};
 const MAX_PARTS: usize = 1_000;
 
 /// Fetches the parts of a document, recursively. A part that cannot be fetched is a problem.
-pub(super) async fn fetched(document: &Fetched, engine: &HttpEngine, hosts: &[String]) -> (Bundle, Problems) {
+pub(super) async fn fetch_parts(
+    document: &Fetched,
+    engine: &HttpEngine,
+    hosts: &[String],
+) -> (Bundle, Problems) {
     let (mut bundle, mut problems) = (Bundle::default(), Problems::new());
-    let mut asked = BTreeSet::from([document.url.clone()]);
-    let mut open = vec![(document.url.clone(), document.bytes.clone())];
+    let mut requested = BTreeSet::from([document.url.clone()]);
+    let mut pending = vec![(document.url.clone(), document.bytes.clone())];
     let secure = document.url.starts_with("https:");
-    while let Some((url, bytes)) = open.pop() {
-        let read = Document::from_bytes(Path::new(&url), bytes.clone(), &mut Problems::new());
+    while let Some((url, bytes)) = pending.pop() {
+        let parsed = Document::from_bytes(Path::new(&url), bytes.clone(), &mut Problems::new());
         if let Err(error) = bundle.add(url.clone(), bytes) {
             report(&mut problems, &url, &error);
             break;
         }
-        let parts = read.map(|document| parts_of(&document.root, &url)).unwrap_or_default();
+        let parts = parsed.map(|document| parts_of(&document.root, &url)).unwrap_or_default();
         for part in parts.into_iter().filter(|part| is_allowed(part, secure, hosts)) {
-            if asked.len() > MAX_PARTS || !asked.insert(part.clone()) {
+            if requested.len() > MAX_PARTS || !requested.insert(part.clone()) {
                 continue;
             }
             match engine.fetch(part.as_str()).await {
-                Ok(fetched) => open.push((part, fetched.bytes)),
+                Ok(fetched) => pending.push((part, fetched.bytes)),
                 Err(error) => report(&mut problems, &part, &error.to_string()),
             }
         }
@@ -61,7 +65,7 @@ fn is_allowed(url: &str, secure: bool, hosts: &[String]) -> bool {
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
     // A user in a URL can disguise the host.
-    !authority.contains('@') && hosts.iter().any(|one| one == authority || one == host)
+    !authority.contains('@') && hosts.iter().any(|allowed| allowed == authority || allowed == host)
 }
 
 #[cfg(test)]

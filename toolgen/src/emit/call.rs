@@ -1,6 +1,6 @@
-//! [`Call`] as a constant expression; see [`spec`](super::spec) for the rules.
+//! [`ExecutionPlan`] as a constant expression; see [`spec`](super::spec) for the rules.
 //!
-//! A new kind of plan, or a new field of one, is a compile error here and not a tool that is silently lost.
+//! A new kind of plan or a new field is a compile error here, so that no tool is silently lost.
 
 mod command;
 mod local;
@@ -59,7 +59,7 @@ fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
         pool.list("SERVERS", "__private::prelude::Server", list.iter().map(server).collect())
     });
     fields.put("parameters", parameters, &base.parameters, |list| list_of(list, parameter));
-    fields.set_or_leave("body", body.as_ref().map(|body| some(self::body(body))));
+    fields.set_optional("body", body.as_ref().map(|body| some(self::body(body))));
     fields.put("security", security, &base.security, |list| {
         let items = list.iter().map(requirement).collect();
         pool.list("SECURITY", "__private::prelude::SecurityRequirement", items)
@@ -73,14 +73,14 @@ fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
         list_of(list, |status| Expr::atom(status.to_string()))
     });
     fields.put("derived", derived, &base.derived, |list| list_of(list, template::member));
-    fields.put("defaults", defaults, &base.defaults, |is| Expr::atom(is.to_string()));
+    fields.put("defaults", defaults, &base.defaults, |defaults| Expr::atom(defaults.to_string()));
     fields.text("idempotency_key", idempotency_key, &base.idempotency_key);
-    fields.set_or_leave("pagination", pagination.as_ref().map(|pages| some(self::pagination(pages))));
+    fields.set_optional("pagination", pagination.as_ref().map(|pages| some(self::pagination(pages))));
     fields.literal("RequestPlan", "RequestPlan::EMPTY")
 }
 
 fn pagination(pagination: &Pagination) -> Expr {
-    let Pagination { next, items, has_more: more, total, size, max_items_argument: offered } = pagination;
+    let Pagination { next, items, has_more, total, size, max_items_argument } = pagination;
     let pair = |head, argument, pointer| {
         let fields = vec![("argument", Expr::text(argument)), ("pointer", Expr::text(pointer))];
         Expr::Struct { head, fields, base: None }
@@ -96,15 +96,15 @@ fn pagination(pagination: &Pagination) -> Expr {
         }
         NextPage::Offset(argument) => Expr::Call("NextPage::Offset", vec![Expr::text(argument)]),
     };
-    let rest = [
+    let members = [
         ("items", items),
-        ("has_more", more),
+        ("has_more", has_more),
         ("total", total),
         ("size", size),
-        ("max_items_argument", offered),
+        ("max_items_argument", max_items_argument),
     ];
-    let rest = rest.map(|(name, value)| (name, Expr::text(value)));
-    let fields = [("next", next)].into_iter().chain(rest).collect();
+    let members = members.map(|(name, value)| (name, Expr::text(value)));
+    let fields = [("next", next)].into_iter().chain(members).collect();
     Expr::Struct { head: "Pagination", fields, base: None }
 }
 
@@ -115,7 +115,7 @@ fn pair((name, value): &(Text, Text)) -> Expr {
 fn parameter(parameter: &Parameter) -> Expr {
     let Parameter { argument, name, location, encoding } = parameter;
     // Each location has a base in the runtime's prelude, with its default encoding.
-    let (base, usual) = match location {
+    let (base, default_encoding) = match location {
         Location::Path => ("PATH", Encoding::SIMPLE),
         Location::Query => ("QUERY", Encoding::FORM),
         Location::Header => ("HEADER", Encoding::SIMPLE),
@@ -124,8 +124,8 @@ fn parameter(parameter: &Parameter) -> Expr {
     let mut fields = Fields::default();
     fields.set("argument", Expr::text(argument));
     fields.set("name", Expr::text(name));
-    fields.set_or_leave("location", None);
-    fields.put("encoding", encoding, &usual, self::encoding);
+    fields.set_optional("location", None);
+    fields.put("encoding", encoding, &default_encoding, self::encoding);
     fields.literal("Parameter", base)
 }
 

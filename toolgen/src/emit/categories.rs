@@ -24,18 +24,18 @@ pub(super) fn write(tools: &[Listed<'_>], style: &ModuleStyle, out: &mut String)
         let name = modules.take(&snake(category));
         let mut body = String::new();
         let mut names = Names::reserving(&["TOOLS"]);
-        let mut listed = Vec::new();
+        let mut idents = Vec::new();
         for Listed { path, tool } in &tools {
             let ident = &tool.ident;
-            let taken = names.take_pair(ident);
+            let unique = names.take_pair(ident);
             let module = path.strip_suffix(ident.as_str()).unwrap_or_default();
             for prefix in ["TOOL_", ""] {
-                let renamed = if taken == *ident { String::new() } else { format!(" as {prefix}{taken}") };
+                let renamed = if unique == *ident { String::new() } else { format!(" as {prefix}{unique}") };
                 let _ = writeln!(body, "pub use super::super::{module}{prefix}{ident}{renamed};");
             }
-            listed.push(taken);
+            idents.push(unique);
         }
-        write_list("The tools of this category, sorted by name.", listed.into_iter(), style, &mut body);
+        write_list("The tools of this category, sorted by name.", idents.into_iter(), style, &mut body);
         write_module(&format!("The category `{}`.", visible(category)), &name, &body, &mut text);
     }
     write_module("The tools by their categories.", "categories", &text, out);

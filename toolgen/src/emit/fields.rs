@@ -1,4 +1,4 @@
-//! Helpers for constant expressions that several kinds of values use.
+//! Helpers for the constant expressions of several kinds of values.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use super::expr::Expr;
 #[derive(Default)]
 pub(super) struct Fields {
     set: Vec<(&'static str, Expr)>,
-    /// The number of fields that are left to the base.
-    left: usize,
+    /// The number of fields that the base provides.
+    omitted: usize,
 }
 
 impl Fields {
@@ -21,10 +21,10 @@ impl Fields {
     }
 
     /// Sets a field if there is a value.
-    pub(super) fn set_or_leave(&mut self, name: &'static str, expr: Option<Expr>) {
+    pub(super) fn set_optional(&mut self, name: &'static str, expr: Option<Expr>) {
         match expr {
             Some(expr) => self.set(name, expr),
-            None => self.left += 1,
+            None => self.omitted += 1,
         }
     }
 
@@ -36,7 +36,7 @@ impl Fields {
         base: &T,
         expr: impl FnOnce(&T) -> Expr,
     ) {
-        self.set_or_leave(name, (value != base).then(|| expr(value)));
+        self.set_optional(name, (value != base).then(|| expr(value)));
     }
 
     /// Sets a `Text`, unless the base has the same value.
@@ -50,7 +50,7 @@ impl Fields {
         if self.set.is_empty() {
             return Expr::atom(base);
         }
-        Expr::Struct { head, fields: self.set, base: (self.left > 0).then_some(base) }
+        Expr::Struct { head, fields: self.set, base: (self.omitted > 0).then_some(base) }
     }
 }
 

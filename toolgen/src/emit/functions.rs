@@ -38,13 +38,13 @@ pub(super) fn write(tools: &[Static<'_>], types: &[(String, String)], style: &Mo
          pub trait Functions: rt::Send + rt::Sync + 'static {\n",
     );
     let mut table = String::new();
-    for (index, (method, at, tool)) in functions.iter().enumerate() {
-        let (input, output) = match types.get(*at) {
+    for (index, (method, tool_index, tool)) in functions.iter().enumerate() {
+        let (input, output) = match types.get(*tool_index) {
             Some((input, output)) => (input.as_str(), output.as_str()),
             None => ("rt::Value", "rt::Value"),
         };
-        let is_told = tool.spec.output.is_some();
-        let output = if is_told { output } else { "rt::ToolResult" };
+        let has_output = tool.spec.output.is_some();
+        let output = if has_output { output } else { "rt::ToolResult" };
         let text = doc::first_paragraph(&tool.spec.description);
         if index > 0 {
             out.push('\n');
@@ -59,7 +59,7 @@ pub(super) fn write(tools: &[Static<'_>], types: &[(String, String)], style: &Mo
         let arguments = if types.is_empty() { "arguments" } else { "rt::decoded(arguments)?" };
         let name = literal::string(tool.spec.name.as_str());
         let call = format!("<F as Functions>::{method}(&functions, {arguments}, &ctx).await");
-        let call = if is_told && !types.is_empty() { format!("rt::encoded({call})") } else { call };
+        let call = if has_output && !types.is_empty() { format!("rt::encoded({call})") } else { call };
         let _ = write!(
             table,
             "        rt::add(&mut table, {name}, &functions, |functions, arguments, ctx| async move {{\n            \

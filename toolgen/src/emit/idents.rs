@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::names::{sign, spelled, worded};
+use crate::names::{sign_word, spell_comparisons, spell_signs};
 
 /// The names of one scope.
 #[derive(Debug, Default)]
@@ -21,8 +21,8 @@ pub(super) struct Names {
 impl Names {
     /// Creates a scope of values, fields or modules with these names taken.
     pub(super) fn reserving(names: &[&str]) -> Names {
-        let taken = names.iter().map(|name| name.to_ascii_lowercase()).collect();
-        Names { used: taken, ..Names::default() }
+        let used = names.iter().map(|name| name.to_ascii_lowercase()).collect();
+        Names { used, ..Names::default() }
     }
 
     /// Creates a scope of types or variants with these names taken.
@@ -31,42 +31,42 @@ impl Names {
     }
 
     /// Reserves the name, or the name with the first number that makes it unique.
-    pub(super) fn take(&mut self, wanted: &str) -> String {
-        self.take_free(wanted, |taken, name| taken.insert(name))
+    pub(super) fn take(&mut self, preferred: &str) -> String {
+        self.take_free(preferred, |used, name| used.insert(name))
     }
 
     /// Reserves the name, or the name with this ending if it is taken.
-    pub(super) fn take_or(&mut self, wanted: &str, ending: &str) -> String {
-        let longer = format!("{}{ending}", wanted.trim_end_matches('_'));
-        let other = !self.is_free(wanted) && self.is_free(&longer);
-        self.take(if other { &longer } else { wanted })
+    pub(super) fn take_or(&mut self, preferred: &str, ending: &str) -> String {
+        let longer = format!("{}{ending}", preferred.trim_end_matches('_'));
+        let is_longer_free = !self.is_free(preferred) && self.is_free(&longer);
+        self.take(if is_longer_free { &longer } else { preferred })
     }
 
     /// Reserves a name that is also free with the prefix `TOOL_`: the names of a tool's static and constant.
-    pub(super) fn take_pair(&mut self, wanted: &str) -> String {
-        self.take_free(wanted, |taken, name| {
+    pub(super) fn take_pair(&mut self, preferred: &str) -> String {
+        self.take_free(preferred, |used, name| {
             let constant = format!("tool_{name}");
-            !taken.contains(&constant) && taken.insert(name) && taken.insert(constant)
+            !used.contains(&constant) && used.insert(name) && used.insert(constant)
         })
     }
 
-    /// Reserves the name of a field for a key. Among keys that differ only in a sign, the later ones contain it as a
+    /// Reserves the name of a field for a key. If keys differ only in a sign, the later names contain it as a
     /// word.
     pub(super) fn take_field(&mut self, key: &str) -> String {
-        let plain = snake(&spelled(key));
-        let name = if self.is_free(&plain) { plain } else { snake(&worded(key)) };
+        let plain = snake(&spell_comparisons(key));
+        let name = if self.is_free(&plain) { plain } else { snake(&spell_signs(key)) };
         self.take(&name)
     }
 
-    /// Whether a name is neither taken nor returned with a number.
-    pub(super) fn is_free(&self, wanted: &str) -> bool {
-        !self.used.contains(&wanted.to_ascii_lowercase())
+    /// Whether [`take`](Self::take) would return the name without a number.
+    pub(super) fn is_free(&self, preferred: &str) -> bool {
+        !self.used.contains(&preferred.to_ascii_lowercase())
     }
 
-    fn take_free(&mut self, wanted: &str, take: impl Fn(&mut BTreeSet<String>, String) -> bool) -> String {
-        let next = self.next.entry(wanted.to_ascii_lowercase()).or_insert(1);
+    fn take_free(&mut self, preferred: &str, take: impl Fn(&mut BTreeSet<String>, String) -> bool) -> String {
+        let next = self.next.entry(preferred.to_ascii_lowercase()).or_insert(1);
         loop {
-            let name = numbered(wanted, *next, self.camel);
+            let name = numbered(preferred, *next, self.camel);
             *next += 1;
             if take(&mut self.used, name.to_ascii_lowercase()) {
                 return name;
@@ -75,15 +75,15 @@ impl Names {
     }
 }
 
-fn numbered(wanted: &str, number: usize, camel: bool) -> String {
+fn numbered(preferred: &str, number: usize, camel: bool) -> String {
     if number == 1 {
-        return wanted.to_owned();
+        return preferred.to_owned();
     }
     // A number makes the `_` after a keyword unnecessary, and two in a row are not Rust style.
-    let wanted = wanted.trim_end_matches('_');
+    let preferred = preferred.trim_end_matches('_');
     // `Pet2`, but `V1_2`, and `PETS_2`.
-    let joined = camel && !wanted.ends_with(|c: char| c.is_ascii_digit());
-    if joined { format!("{wanted}{number}") } else { format!("{wanted}_{number}") }
+    let joined = camel && !preferred.ends_with(|c: char| c.is_ascii_digit());
+    if joined { format!("{preferred}{number}") } else { format!("{preferred}_{number}") }
 }
 
 /// Returns a name such as `LIST_PETS`.
@@ -127,13 +127,13 @@ fn fix_start(name: String, prefix: &str) -> String {
 /// they carry the meaning: at the start (`-created`) and in a string that consists only of signs (`>=`).
 pub(super) fn words(text: &str) -> Vec<String> {
     let signs_matter = !text.chars().any(|c| c.is_ascii_alphanumeric());
-    let foreign = !text.chars().any(|c| c.is_ascii_alphabetic());
+    let is_foreign = !text.chars().any(|c| c.is_ascii_alphabetic());
     let mut words: Vec<String> = Vec::new();
     let mut current = String::new();
     let chars: Vec<char> = text.chars().collect();
     for (index, &c) in chars.iter().enumerate() {
         if c.is_ascii_alphanumeric() {
-            let previous = index.checked_sub(1).and_then(|before| chars.get(before));
+            let previous = index.checked_sub(1).and_then(|i| chars.get(i));
             if starts_word(previous.copied(), c, chars.get(index + 1..).unwrap_or_default()) {
                 flush(&mut current, &mut words);
             }
@@ -141,10 +141,10 @@ pub(super) fn words(text: &str) -> Vec<String> {
             continue;
         }
         flush(&mut current, &mut words);
-        let leads = index == 0 && chars.len() > 1;
-        match sign(c) {
-            Some(word) if leads || signs_matter => words.push(word.to_owned()),
-            None if foreign && c.is_alphanumeric() => words.push(format!("u{:x}", u32::from(c))),
+        let is_leading = index == 0 && chars.len() > 1;
+        match sign_word(c) {
+            Some(word) if is_leading || signs_matter => words.push(word.to_owned()),
+            None if is_foreign && c.is_alphanumeric() => words.push(format!("u{:x}", u32::from(c))),
             _ => {}
         }
     }
@@ -155,9 +155,9 @@ pub(super) fn words(text: &str) -> Vec<String> {
     words
 }
 
-fn starts_word(previous: Option<char>, c: char, rest: &[char]) -> bool {
+fn starts_word(previous: Option<char>, c: char, following: &[char]) -> bool {
     let Some(previous) = previous else { return false };
-    let ends_run = match rest {
+    let ends_run = match following {
         // The plural or the version of an abbreviation in capitals: `IDs`, `IPv4`.
         ['s', ..] | [] => false,
         ['v', digit, ..] if digit.is_ascii_digit() => false,

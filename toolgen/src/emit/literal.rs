@@ -46,12 +46,12 @@ fn escape(c: char, out: &mut String) {
 
 /// The number of `#` that a raw literal of the string needs.
 fn hashes(text: &str) -> usize {
-    let mut limit = 0;
-    for (at, _) in text.match_indices('"') {
-        let run = text[at + 1..].bytes().take_while(|byte| *byte == b'#').count();
-        limit = limit.max(run + 1);
+    let mut max = 0;
+    for (index, _) in text.match_indices('"') {
+        let run = text[index + 1..].bytes().take_while(|byte| *byte == b'#').count();
+        max = max.max(run + 1);
     }
-    limit
+    max
 }
 
 /// Whether a character may occur unescaped: visible, and without an effect on the characters around it.

@@ -49,8 +49,8 @@ impl FromStr for Modules {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Modules, String> {
-        let known = Modules::ALL.iter().copied().find(|modules| modules.name() == text);
-        known.ok_or_else(|| "it is `one` or `by-tag`".to_owned())
+        let parsed = Modules::ALL.iter().copied().find(|modules| modules.name() == text);
+        parsed.ok_or_else(|| "it is `one` or `by-tag`".to_owned())
     }
 }
 
@@ -61,7 +61,7 @@ pub(super) const RESERVED: [&str; 5] = ["types", "functions", "categories", "too
 const MAX_NAME: usize = 50;
 
 /// The names of files that are not modules, and of the directory of pieces.
-const FILES: [&str; 4] = ["lib", "main", "mod", "parts"];
+const RESERVED_FILES: [&str; 4] = ["lib", "main", "mod", "parts"];
 
 /// The module of a tag.
 pub(super) struct Tag<'p> {
@@ -70,19 +70,18 @@ pub(super) struct Tag<'p> {
     /// The tag as written in the document.
     tag: &'p str,
     /// Whether another module already has the name that this one would get.
-    renamed: bool,
+    is_renamed: bool,
 }
 
 /// Returns the tag whose module contains a tool.
-fn of_tool(tool: &Tool) -> Option<&str> {
+fn tag_of(tool: &Tool) -> Option<&str> {
     let category = tool.spec.category.as_str();
-    let stands_outside =
-        category == ToolSpec::EMPTY.category.as_str() || tool.call == ExecutionPlan::Function;
-    (!stands_outside).then_some(category)
+    let is_untagged = category == ToolSpec::EMPTY.category.as_str() || tool.call == ExecutionPlan::Function;
+    (!is_untagged).then_some(category)
 }
 
 /// Returns the modules of tags, and for each tool the index of its module.
-pub(super) fn of_tools<'p>(
+pub(super) fn tag_modules<'p>(
     tools: &'p [Tool],
     modules: Modules,
     names: &mut Names,
@@ -90,24 +89,24 @@ pub(super) fn of_tools<'p>(
     if modules == Modules::One {
         return (Vec::new(), vec![None; tools.len()]);
     }
-    for name in FILES {
+    for name in RESERVED_FILES {
         names.take(name);
     }
-    let mut tags: Vec<&str> = tools.iter().filter_map(of_tool).collect();
+    let mut tags: Vec<&str> = tools.iter().filter_map(tag_of).collect();
     tags.sort_unstable();
     tags.dedup();
-    let homes = tools.iter().map(|tool| tags.binary_search(&of_tool(tool)?).ok()).collect();
+    let tag_indices = tools.iter().map(|tool| tags.binary_search(&tag_of(tool)?).ok()).collect();
     let mut tags: Vec<Tag<'p>> =
-        tags.into_iter().map(|tag| Tag { name: file_name(tag), tag, renamed: false }).collect();
+        tags.into_iter().map(|tag| Tag { name: file_name(tag), tag, is_renamed: false }).collect();
     // Tags that equal their module's name have precedence.
-    for is_own in [true, false] {
-        for tag in tags.iter_mut().filter(|tag| (snake(tag.tag) == tag.tag) == is_own) {
+    for is_exact in [true, false] {
+        for tag in tags.iter_mut().filter(|tag| (snake(tag.tag) == tag.tag) == is_exact) {
             let name = names.take(&tag.name);
-            tag.renamed = name != tag.name;
+            tag.is_renamed = name != tag.name;
             tag.name = name;
         }
     }
-    (tags, homes)
+    (tags, tag_indices)
 }
 
 /// Returns the name of the module of a tag. A long name is cut, so that file systems accept it.
@@ -121,24 +120,24 @@ fn file_name(tag: &str) -> String {
 
 /// Writes the modules of tags, each with its types.
 pub(super) fn write(module: &Module<'_>, types: &[String], style: &ModuleStyle, out: &mut String) {
-    let mut of_tags: Vec<Vec<&Static<'_>>> = vec![Vec::new(); module.tags.len()];
+    let mut tools_by_tag: Vec<Vec<&Static<'_>>> = vec![Vec::new(); module.tags.len()];
     for tool in &module.tools {
-        if let Some(tools) = tool.home.and_then(|home| of_tags.get_mut(home)) {
+        if let Some(tools) = tool.tag_index.and_then(|tag_index| tools_by_tag.get_mut(tag_index)) {
             tools.push(tool);
         }
     }
-    let known: HashSet<&str> = module.shared.iter().map(|shared| shared.name.as_str()).collect();
-    for (index, (tag, tools)) in module.tags.iter().zip(of_tags).enumerate() {
+    let shared_names: HashSet<&str> = module.shared.iter().map(|shared| shared.name.as_str()).collect();
+    for (index, (tag, tools)) in module.tags.iter().zip(tools_by_tag).enumerate() {
         let mut body = String::new();
         let mut shared = Vec::new();
         tools.iter().for_each(|tool| tool.value.names(&mut shared));
-        shared.retain(|name| known.contains(name));
+        shared.retain(|name| shared_names.contains(name));
         shared.sort_unstable();
         shared.dedup();
         match shared.as_slice() {
             [] => {}
             [only] => _ = writeln!(body, "use super::{only};"),
-            all => _ = writeln!(body, "use super::{{{}}};", all.join(", ")),
+            names => _ = writeln!(body, "use super::{{{}}};", names.join(", ")),
         }
         let idents = tools.iter().map(|tool| tool.ident.clone());
         write_list("The tools of this module, sorted by name.", idents, style, &mut body);
@@ -146,7 +145,7 @@ pub(super) fn write(module: &Module<'_>, types: &[String], style: &ModuleStyle, 
         body.push_str(types.get(index).map_or("", String::as_str));
         let mut doc =
             format!("The tools of the tag `{}`, and the types that only they use.", visible(tag.tag));
-        if tag.renamed {
+        if tag.is_renamed {
             let _ = write!(doc, " The name `{}` is that of another module.", snake(tag.tag));
         }
         write_module(&doc, &tag.name, &body, out);

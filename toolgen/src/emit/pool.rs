@@ -19,7 +19,7 @@ pub(super) struct Shared {
     pub(super) items: Vec<Expr>,
 }
 
-/// The shared lists of a module, in the order in which the tools first name them.
+/// The shared lists of a module, in the order in which the tools first use them.
 #[derive(Debug, Default)]
 pub(super) struct Pool {
     shared: Vec<Shared>,
@@ -32,16 +32,16 @@ pub(super) struct Pool {
 impl Pool {
     /// Returns the statics, with `DEFS` last because they are long.
     pub(super) fn into_statics(self) -> Vec<Shared> {
-        let (mut rest, defs): (Vec<_>, Vec<_>) =
+        let (mut statics, defs): (Vec<_>, Vec<_>) =
             self.shared.into_iter().partition(|shared| shared.item != "Def");
-        rest.extend(defs);
-        rest
+        statics.extend(defs);
+        statics
     }
 
     /// Returns the list of definitions. It must be a static: a schema has interior mutability, so a constant cannot
     /// borrow an inline one.
     pub(super) fn defs(&mut self, defs: &List<Def>, item: impl FnMut(&Def) -> Expr) -> Expr {
-        if let Some((_, name)) = self.defs.iter().find(|(known, _)| known == defs) {
+        if let Some((_, name)) = self.defs.iter().find(|(pooled, _)| pooled == defs) {
             return Expr::named_list(name);
         }
         let name = self.add("DEFS", "Def", defs.iter().map(item).collect());
@@ -57,7 +57,7 @@ impl Pool {
     }
 
     /// Returns a value as a static, shared as [`list`](Pool::list) shares lists.
-    pub(super) fn one(&mut self, stem: &'static str, item: &'static str, value: Expr) -> Expr {
+    pub(super) fn value(&mut self, stem: &'static str, item: &'static str, value: Expr) -> Expr {
         Expr::named_list(&format!("{}[0]", self.name(stem, item, vec![value])))
     }
 

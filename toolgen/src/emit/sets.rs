@@ -75,10 +75,11 @@ fn toolset(set: &Toolset, contexts: &[(String, &ContextSpec)]) -> Expr {
     fields.text("description", description, &base.description);
     fields.put("members", members, &base.members, texts);
     fields.put("overlay", overlay, &base.overlay, limits);
-    let named = context.as_ref().map(|context| contexts.iter().find(|(_, known)| known.name == context.name));
+    let definition =
+        context.as_ref().map(|context| contexts.iter().find(|(_, spec)| spec.name == context.name));
     let context =
-        named.flatten().map(|(ident, _)| some(Expr::named_list(&format!("super::contexts::{ident}"))));
-    fields.set_or_leave("context", context);
+        definition.flatten().map(|(ident, _)| some(Expr::named_list(&format!("super::contexts::{ident}"))));
+    fields.set_optional("context", context);
     fields.literal("Toolset", "Toolset::EMPTY")
 }
 
@@ -89,8 +90,8 @@ fn context(context: &ContextSpec) -> Expr {
     fields.set("name", Expr::text(name));
     fields.put("limits", allowed, &base.limits, limits);
     fields.text("work_dir", work_dir, &base.work_dir);
-    fields.set_or_leave("scopes", scopes.as_ref().map(|scopes| some(texts(scopes))));
-    fields.set_or_leave("timeout", timeout.as_ref().map(|timeout| some(duration(timeout))));
+    fields.set_optional("scopes", scopes.as_ref().map(|scopes| some(texts(scopes))));
+    fields.set_optional("timeout", timeout.as_ref().map(|timeout| some(duration(timeout))));
     fields.literal("ContextSpec", "ContextSpec::ANY")
 }
 

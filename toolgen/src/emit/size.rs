@@ -31,7 +31,7 @@ pub(super) fn slim(slim: &Slim) -> Expr {
     fields.put("nested", nested, &base.nested, words);
     fields.put("drop_examples", drop_examples, &base.drop_examples, flag);
     fields.put("drop_closed", drop_closed, &base.drop_closed, flag);
-    fields.set_or_leave("optional", optional.as_ref().map(|names| some(texts(names))));
+    fields.set_optional("optional", optional.as_ref().map(|names| some(texts(names))));
     fields.put("depth", depth, &base.depth, limit);
     fields.put("inline", inline, &base.inline, flag);
     fields.put("ceiling", ceiling, &base.ceiling, limit);

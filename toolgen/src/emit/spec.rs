@@ -25,7 +25,7 @@ pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
         input,
         output,
         output_may_differ,
-        string_arguments: as_texts,
+        string_arguments,
         defs,
         slim,
         exact,
@@ -53,25 +53,25 @@ pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
     fields.text("documentation", documentation, &base.documentation);
     fields.put("examples", examples, &base.examples, |list| list_of(list, example));
     fields.put("input", input, &base.input, schema);
-    fields.set_or_leave("output", output.as_ref().map(|output| some(schema(output))));
-    fields.set_or_leave("output_may_differ", output_may_differ.then(|| Expr::atom("true")));
-    fields.put("string_arguments", as_texts, &base.string_arguments, texts);
-    fields.set_or_leave("defs", (!defs.is_empty()).then(|| pool.defs(defs, def)));
+    fields.set_optional("output", output.as_ref().map(|output| some(schema(output))));
+    fields.set_optional("output_may_differ", output_may_differ.then(|| Expr::atom("true")));
+    fields.put("string_arguments", string_arguments, &base.string_arguments, texts);
+    fields.set_optional("defs", (!defs.is_empty()).then(|| pool.defs(defs, def)));
     fields.put("slim", slim, &base.slim, size::slim);
-    fields.set_or_leave("exact", exact.then(|| Expr::atom("true")));
+    fields.set_optional("exact", exact.then(|| Expr::atom("true")));
     fields.put("effects", effects, &base.effects, |value| self::effects(value, pool));
     fields.text("category", category, &base.category);
     fields.put("scopes", scopes, &base.scopes, texts);
     fields.put("timeout", timeout, &base.timeout, self::timeout);
-    fields.set_or_leave("exclusive", exclusive.then(|| Expr::atom("true")));
+    fields.set_optional("exclusive", exclusive.then(|| Expr::atom("true")));
     fields.text("service", service, &base.service);
     fields.put("reads", reads, &base.reads, texts);
     fields.put("writes", writes, &base.writes, texts);
-    fields.set_or_leave("result_limit", result_limit.map(|bytes| some(Expr::atom(bytes.to_string()))));
+    fields.set_optional("result_limit", result_limit.map(|bytes| some(Expr::atom(bytes.to_string()))));
     fields.put("requires", requires, &base.requires, |list| list_of(list, requirement));
-    fields.set_or_leave("completion", completion.as_ref().map(self::completion));
-    fields.set_or_leave("sub_agent", sub_agent.then(|| Expr::atom("true")));
-    fields.set_or_leave("deprecated", deprecated.as_ref().map(|text| some(Expr::text(text))));
+    fields.set_optional("completion", completion.as_ref().map(self::completion));
+    fields.set_optional("sub_agent", sub_agent.then(|| Expr::atom("true")));
+    fields.set_optional("deprecated", deprecated.as_ref().map(|text| some(Expr::text(text))));
     fields.literal("ToolSpec", "ToolSpec::EMPTY")
 }
 
@@ -81,8 +81,7 @@ fn completion(completion: &Completion) -> Expr {
     some(Expr::Struct { head: "Completion", fields, base: None })
 }
 
-/// Returns a schema as its canonical text, which reviewers want to see and which, unlike constants, costs rustc
-/// nothing.
+/// Returns a schema as its canonical text: reviewers can read it, and unlike constants it costs rustc nothing.
 fn schema(schema: &Schema) -> Expr {
     Expr::Call("Schema::text", vec![schema_text(schema)])
 }

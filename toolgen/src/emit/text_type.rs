@@ -61,9 +61,9 @@ impl FromStr for TextType {
 
     /// Parses the name of a crate.
     fn from_str(text: &str) -> Result<TextType, String> {
-        TextType::ALL.iter().copied().find(|known| known.name() == text).ok_or_else(|| {
-            let known: Vec<&str> = TextType::ALL.iter().map(|known| known.name()).collect();
-            format!("`{text}` is not one of the crates with types for texts: {}", known.join(", "))
+        TextType::ALL.iter().copied().find(|text_type| text_type.name() == text).ok_or_else(|| {
+            let names: Vec<&str> = TextType::ALL.iter().map(|text_type| text_type.name()).collect();
+            format!("`{text}` is not a crate with types for strings; expected one of {}", names.join(", "))
         })
     }
 }

@@ -14,33 +14,34 @@ const COMPARISONS: [(&str, &str); 8] = [
 
 /// Returns a key in which a comparison at its end or in brackets, and any sign before its first letter or digit, are
 /// words: the signs carry the meaning of such keys.
-pub(crate) fn spelled(key: &str) -> String {
-    let (start, rest) = match key.strip_prefix(['+', '-']) {
-        Some(rest) if rest.starts_with(|char: char| char.is_ascii_alphanumeric()) => {
-            (if key.starts_with('+') { "plus_" } else { "minus_" }, rest)
+pub(crate) fn spell_comparisons(key: &str) -> String {
+    let (start, body) = match key.strip_prefix(['+', '-']) {
+        Some(body) if body.starts_with(|char: char| char.is_ascii_alphanumeric()) => {
+            (if key.starts_with('+') { "plus_" } else { "minus_" }, body)
         }
         _ => ("", key),
     };
-    let end = rest.trim_end_matches([']', ')']);
-    let compared = COMPARISONS.iter().find_map(|(sign, word)| Some((end.strip_suffix(sign)?, word)));
+    let end = body.trim_end_matches([']', ')']);
+    let comparison = COMPARISONS.iter().find_map(|(sign, word)| Some((end.strip_suffix(sign)?, word)));
     // The end of `list<item>` is not a comparison.
-    let compared =
-        compared.filter(|(of, word)| **word != "gt" || of.matches('<').count() <= of.matches('>').count());
-    match compared {
-        Some((of, word)) if !of.is_empty() && !of.ends_with(['<', '>', '=', '!']) => {
-            format!("{start}{}_{word}", of.trim_end_matches(['[', '(', '_', ' ']))
+    let comparison = comparison.filter(|(operand, word)| {
+        **word != "gt" || operand.matches('<').count() <= operand.matches('>').count()
+    });
+    match comparison {
+        Some((operand, word)) if !operand.is_empty() && !operand.ends_with(['<', '>', '=', '!']) => {
+            format!("{start}{}_{word}", operand.trim_end_matches(['[', '(', '_', ' ']))
         }
-        _ => format!("{start}{rest}"),
+        _ => format!("{start}{body}"),
     }
 }
 
-/// Returns a key with all signs as words, if they have names.
-pub(crate) fn worded(key: &str) -> String {
-    let key = spelled(key);
+/// Returns a key with all signs that have names as words.
+pub(crate) fn spell_signs(key: &str) -> String {
+    let key = spell_comparisons(key);
     let mut out = String::with_capacity(key.len());
     for char in key.chars() {
-        match sign(char) {
-            // It is a separator, except at the start.
+        match sign_word(char) {
+            // `-` is a separator, except at the start.
             Some(_) if char == '-' && !out.is_empty() => out.push(char),
             Some(word) => {
                 if !out.is_empty() && !out.ends_with('_') {
@@ -56,7 +57,7 @@ pub(crate) fn worded(key: &str) -> String {
 }
 
 /// Returns the name of a sign. Separators (`_`, space, `/`, `.`, `:`, `,`, quotes) have none.
-pub(crate) fn sign(char: char) -> Option<&'static str> {
+pub(crate) fn sign_word(char: char) -> Option<&'static str> {
     Some(match char {
         '+' => "plus",
         '-' => "minus",

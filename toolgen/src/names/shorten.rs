@@ -7,9 +7,9 @@ const FILLERS: [&str; 13] =
 /// Minimum number of words of a shortened name; fewer are too vague.
 const MIN_WORDS: usize = 3;
 
-/// Returns the name without as many words as necessary to fit a limit: first those with little information, then
-/// repeated ones, then those in its middle, since a name begins with the action and ends with its object. `None` if
-/// too few words would be left.
+/// Returns the name with words removed until it fits a limit: first words with little information, then repeated
+/// words, then words in its middle, since a name begins with the action and ends with its object. `None` if too few
+/// words would remain.
 pub(super) fn shorten(name: &str, limit: usize) -> Option<String> {
     let mut words = words(name);
     let has_separators = name.contains(is_separator);
@@ -17,25 +17,27 @@ pub(super) fn shorten(name: &str, limit: usize) -> Option<String> {
         if words.len() <= MIN_WORDS {
             return None;
         }
-        let plain: Vec<String> = words.iter().map(|word| stem(word)).collect();
+        let stems: Vec<String> = words.iter().map(|word| stem(word)).collect();
         let inner = 1..words.len();
         // `Trip` in `TripPin` is a part of a word if the name has other separators.
-        let is_whole = |at: usize| {
-            let starts = |at: usize| words.get(at).is_none_or(|word| word.starts_with(is_separator));
-            !has_separators || (starts(at) && starts(at + 1))
+        let is_whole_word = |index: usize| {
+            let starts_word =
+                |index: usize| words.get(index).is_none_or(|word| word.starts_with(is_separator));
+            !has_separators || (starts_word(index) && starts_word(index + 1))
         };
-        let filler = inner.clone().find(|at| FILLERS.contains(&plain[*at].as_str()));
-        let repeated = || inner.clone().find(|at| is_whole(*at) && plain[..*at].contains(&plain[*at]));
+        let filler = inner.clone().find(|index| FILLERS.contains(&stems[*index].as_str()));
+        let repeated =
+            || inner.clone().find(|index| is_whole_word(*index) && stems[..*index].contains(&stems[*index]));
         words.remove(filler.or_else(repeated).unwrap_or(words.len() / 2));
     }
     Some(words.concat())
 }
 
-/// Returns the words that `more` has and a name lacks, each after `_`.
-pub(super) fn missing(name: &str, more: &str) -> String {
-    let known: Vec<String> = words(name).iter().map(|word| stem(word)).collect();
-    let lacking = words(more).into_iter().map(stem_of).filter(|(_, stem)| !known.contains(stem));
-    lacking.map(|(word, _)| format!("_{}", word.trim_start_matches(is_separator))).collect()
+/// Returns the words of `other` that a name lacks, each after `_`.
+pub(super) fn missing(name: &str, other: &str) -> String {
+    let existing: Vec<String> = words(name).iter().map(|word| stem(word)).collect();
+    let missing = words(other).into_iter().map(stem_of).filter(|(_, stem)| !existing.contains(stem));
+    missing.map(|(word, _)| format!("_{}", word.trim_start_matches(is_separator))).collect()
 }
 
 fn stem_of(word: &str) -> (&str, String) {
@@ -55,15 +57,17 @@ fn stem(word: &str) -> String {
 fn words(name: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let (mut start, mut previous) = (0, None);
-    for (at, char) in name.char_indices() {
-        let begins = match previous {
-            Some(before) if is_separator(before) => false,
-            Some(before) => is_separator(char) || char.is_ascii_uppercase() && !before.is_ascii_uppercase(),
+    for (index, char) in name.char_indices() {
+        let starts_word = match previous {
+            Some(previous) if is_separator(previous) => false,
+            Some(previous) => {
+                is_separator(char) || char.is_ascii_uppercase() && !previous.is_ascii_uppercase()
+            }
             None => false,
         };
-        if begins {
-            words.extend(name.get(start..at));
-            start = at;
+        if starts_word {
+            words.extend(name.get(start..index));
+            start = index;
         }
         previous = Some(char);
     }

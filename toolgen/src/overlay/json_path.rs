@@ -54,7 +54,7 @@ impl JsonPath {
     /// Returns the pointers to the values that the query selects, in the order in which it finds them.
     pub(super) fn select(&self, root: &Value) -> Vec<Pointer> {
         let start = Match { value: root, pointer: Pointer::ROOT };
-        run(&self.segments, start, root).into_iter().map(|found| found.pointer).collect()
+        run(&self.segments, start, root).into_iter().map(|matched| matched.pointer).collect()
     }
 }
 
@@ -62,25 +62,25 @@ impl JsonPath {
 fn run<'v>(segments: &[Segment], start: Match<'v>, root: &'v Value) -> Vec<Match<'v>> {
     let mut nodes = vec![start];
     for segment in segments {
-        let mut found = Vec::new();
+        let mut matches = Vec::new();
         for node in nodes {
             if segment.descends {
-                descend(segment, &node, root, &mut found);
+                descend(segment, &node, root, &mut matches);
             } else {
-                select(segment, &node, root, &mut found);
+                select(segment, &node, root, &mut matches);
             }
         }
         let mut seen = BTreeSet::new();
-        found.retain(|node| seen.insert(node.pointer.clone()));
-        nodes = found;
+        matches.retain(|node| seen.insert(node.pointer.clone()));
+        nodes = matches;
     }
     nodes
 }
 
-fn descend<'v>(segment: &Segment, node: &Match<'v>, root: &'v Value, found: &mut Vec<Match<'v>>) {
-    select(segment, node, root, found);
+fn descend<'v>(segment: &Segment, node: &Match<'v>, root: &'v Value, matches: &mut Vec<Match<'v>>) {
+    select(segment, node, root, matches);
     for child in children(node) {
-        descend(segment, &child, root, found);
+        descend(segment, &child, root, matches);
     }
 }
 
@@ -98,21 +98,23 @@ fn children<'v>(node: &Match<'v>) -> Vec<Match<'v>> {
     }
 }
 
-fn select<'v>(segment: &Segment, node: &Match<'v>, root: &'v Value, found: &mut Vec<Match<'v>>) {
+fn select<'v>(segment: &Segment, node: &Match<'v>, root: &'v Value, matches: &mut Vec<Match<'v>>) {
     for selector in &segment.selectors {
         match selector {
             Selector::Name(name) => {
                 let value = node.value.as_object().and_then(|members| members.get(name));
-                found.extend(value.map(|value| Match { value, pointer: node.pointer.child(name) }));
+                matches.extend(value.map(|value| Match { value, pointer: node.pointer.child(name) }));
             }
-            Selector::Wildcard => found.extend(children(node)),
-            Selector::Index(index) => found.extend(item(node, *index)),
+            Selector::Wildcard => matches.extend(children(node)),
+            Selector::Index(index) => matches.extend(item(node, *index)),
             Selector::Slice { start, end, step } => {
                 let length = node.value.as_array().map_or(0, Vec::len);
-                found.extend(slice(length, *start, *end, *step).into_iter().filter_map(|at| item(node, at)));
+                matches.extend(
+                    slice(length, *start, *end, *step).into_iter().filter_map(|index| item(node, index)),
+                );
             }
             Selector::Filter(test) => {
-                found.extend(children(node).into_iter().filter(|child| test.holds(child.value, root)));
+                matches.extend(children(node).into_iter().filter(|child| test.matches(child.value, root)));
             }
         }
     }
@@ -132,18 +134,18 @@ fn slice(length: usize, start: Option<i64>, end: Option<i64>, step: i64) -> Vec<
     let from_start = |index: i64| if index < 0 { index.saturating_add(length) } else { index };
     let mut indices = Vec::new();
     if step > 0 {
-        let mut at = from_start(start.unwrap_or(0)).clamp(0, length);
+        let mut index = from_start(start.unwrap_or(0)).clamp(0, length);
         let end = from_start(end.unwrap_or(length)).clamp(0, length);
-        while at < end {
-            indices.push(at);
-            at = at.saturating_add(step);
+        while index < end {
+            indices.push(index);
+            index = index.saturating_add(step);
         }
     } else if step < 0 {
-        let mut at = from_start(start.unwrap_or(length - 1)).clamp(-1, length - 1);
+        let mut index = from_start(start.unwrap_or(length - 1)).clamp(-1, length - 1);
         let end = end.map_or(-1, |end| from_start(end).clamp(-1, length - 1));
-        while at > end {
-            indices.push(at);
-            at = at.saturating_add(step);
+        while index > end {
+            indices.push(index);
+            index = index.saturating_add(step);
         }
     }
     indices

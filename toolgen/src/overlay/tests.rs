@@ -42,8 +42,8 @@ fn remove_action_ignores_other_keys() {
 - {target: $.list, remove: true, copy: $.nowhere}
 ";
     let expected = "\
-fix.overlay.yaml:5:3: the action removes its target, so its `update` does nothing [W0504]; leave one of them out
-fix.overlay.yaml:6:3: the action removes its target, so its `copy` does nothing [W0504]; leave one of them out";
+fix.overlay.yaml:5:3: the action removes its target, so its `update` does nothing [W0504]; omit one of them
+fix.overlay.yaml:6:3: the action removes its target, so its `copy` does nothing [W0504]; omit one of them";
     assert_eq!(applied(root, actions), (json!({"info": {"title": "a"}}), expected.to_owned()));
 }
 
@@ -71,10 +71,10 @@ fn invalid_action_changes_nothing_and_is_located() {
     let expected = "\
 fix.overlay.yaml:5:4: `target` is not a JSONPath: a query must start with `$`, the whole document \
 at character 1 [E0502]; write a JSONPath, such as `$.paths['/pets'].get`
-fix.overlay.yaml:6:3: the action does nothing: it has neither `update` nor `remove: true` nor `copy` [W0504]; say what is \
-to be done (and at another place)
+fix.overlay.yaml:6:3: the action does nothing: it has neither `update` nor `remove: true` nor `copy` [W0504]; add \
+`update`, `remove: true` or `copy` (and at another place)
 fix.overlay.yaml:7:4: the target is nowhere in the document, so the action does nothing [W0503]; compare the target with \
-the document; names are compared with case
+the document; names are case-sensitive
 fix.overlay.yaml:8:20: the value does not fit the target at `/info`: `title`: it is a simple value, and the value an \
 object [E0502]; remove the target first, or change what contains it
 fix.overlay.yaml:9:20: the value does not fit the target at `/info`: it is an object, and the value an array [E0502]; \

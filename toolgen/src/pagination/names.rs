@@ -44,7 +44,7 @@ pub(super) const PAGE_SIZES: &[&str] =
     &["perpage", "pagesize", "itemsperpage", "resultsperpage", "maxpagesize", "recordsperpage"];
 
 /// Arguments that hold a part of the last item of the previous page.
-pub(super) const LASTS: &[&str] = &["startingafter", "after", "afterid", "lastid"];
+pub(super) const LAST_ITEMS: &[&str] = &["startingafter", "after", "afterid", "lastid"];
 
 /// Arguments that hold the number of a page.
 pub(super) const PAGES: &[&str] = &["page", "pagenumber", "pageno", "pagenum", "currentpage", "pagenr"];
@@ -129,11 +129,11 @@ pub(super) const NEXT_URLS: &[&str] = &[
     "nextrecordsurl",
 ];
 
-/// Fields of a response that hold such a URL if their shape confirms it.
+/// Fields of a response that hold the URL of the next page if their shape is that of a URL.
 pub(super) const NEXT: &[&str] = &["next", "nextpage"];
 
 /// Fields of a response that indicate whether there is another page.
-pub(super) const MORES: &[&str] = &[
+pub(super) const HAS_MORE: &[&str] = &[
     "hasmore",
     "hasnext",
     "hasnextpage",
@@ -146,7 +146,7 @@ pub(super) const MORES: &[&str] = &[
 ];
 
 /// Fields of a response that indicate whether it is the last page.
-pub(super) const ENDS: &[&str] = &["done", "islast", "islastpage", "lastpage", "last", "isend"];
+pub(super) const IS_LAST: &[&str] = &["done", "islast", "islastpage", "lastpage", "last", "isend"];
 
 /// Fields of a response that hold the number of items in the complete list.
 pub(super) const TOTALS: &[&str] = &[
@@ -227,7 +227,7 @@ pub(super) const LISTS: &[&str] = &[
 ];
 
 /// Returns a name without case and punctuation.
-pub(super) fn plain(name: &str) -> String {
+pub(super) fn normalized(name: &str) -> String {
     name.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
 }
 
@@ -235,8 +235,8 @@ pub(super) fn plain(name: &str) -> String {
 /// `page[size]`.
 pub(super) fn rank(names: &[&str], name: &str) -> Option<usize> {
     let find = |name: &str| {
-        let name = plain(name);
-        names.iter().position(|known| *known == name)
+        let name = normalized(name);
+        names.iter().position(|candidate| *candidate == name)
     };
     find(name).or_else(|| find(name.trim_end_matches(']').rsplit_once(['.', '['])?.1))
 }

@@ -30,9 +30,9 @@ impl Level {
 /// The levels of codes. A code without a level has the severity of its first letter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Levels {
-    /// By name in upper case, as in identifiers, each with the name as the user wrote it.
+    /// The levels by name in upper case, as in identifiers, each with the name as the user wrote it.
     /// Some names may be unknown codes.
-    of_codes: BTreeMap<String, (String, Level)>,
+    by_code: BTreeMap<String, (String, Level)>,
     warnings: Option<Level>,
 }
 
@@ -44,7 +44,7 @@ impl Levels {
         if name.eq_ignore_ascii_case("warnings") {
             self.warnings = Some(level);
         } else {
-            self.of_codes.insert(name.to_ascii_uppercase(), (name.to_owned(), level));
+            self.by_code.insert(name.to_ascii_uppercase(), (name.to_owned(), level));
         }
     }
 
@@ -54,23 +54,23 @@ impl Levels {
         *self == Levels::default()
     }
 
-    /// Returns these levels, completed with those of others.
+    /// Returns these levels, completed with those in `others`.
     #[must_use]
     pub(crate) fn over(&self, others: &Levels) -> Levels {
-        let mut both = others.clone();
-        both.of_codes.extend(self.of_codes.clone());
-        both.warnings = self.warnings.or(others.warnings);
-        both
+        let mut merged = others.clone();
+        merged.by_code.extend(self.by_code.clone());
+        merged.warnings = self.warnings.or(others.warnings);
+        merged
     }
 
     /// Returns the names that have a level.
-    pub(crate) fn of_codes(&self) -> impl Iterator<Item = (&str, Level)> {
-        self.of_codes.values().map(|(name, level)| (name.as_str(), *level))
+    pub(crate) fn by_code(&self) -> impl Iterator<Item = (&str, Level)> {
+        self.by_code.values().map(|(name, level)| (name.as_str(), *level))
     }
 
     /// Returns the severity of a problem; `None` if it is not reported.
     pub(super) fn severity(&self, problem: &Problem) -> Option<Severity> {
-        let of = |level| match level {
+        let to_severity = |level| match level {
             Level::Allow => None,
             Level::Warn => Some(Severity::Warning),
             Level::Deny => Some(Severity::Error),
@@ -78,23 +78,23 @@ impl Levels {
         if problem.code.severity() == Severity::Error {
             return Some(Severity::Error);
         }
-        let chosen = self.of_codes.get(problem.code.id());
-        let own = match chosen {
+        let chosen = self.by_code.get(problem.code.id());
+        let severity = match chosen {
             // A code that is a warning by its letter or by choice is one of the warnings, which may be denied.
             Some((_, Level::Warn)) => Severity::Warning,
-            Some((_, level)) => return of(*level),
+            Some((_, level)) => return to_severity(*level),
             None => problem.code.severity(),
         };
         match self.warnings {
-            Some(Level::Deny) if own == Severity::Warning => Some(Severity::Error),
-            Some(level) if own == Severity::Warning && chosen.is_none() => of(level),
-            _ => Some(own),
+            Some(Level::Deny) if severity == Severity::Warning => Some(Severity::Error),
+            Some(level) if severity == Severity::Warning && chosen.is_none() => to_severity(level),
+            _ => Some(severity),
         }
     }
 
     /// Returns the arguments that make `cargo toolgen check` use the same levels, each after a space.
     pub(crate) fn command_line(&self) -> String {
-        let codes = self.of_codes.iter().map(|(code, (_, level))| format!(" --{} {code}", level.as_str()));
+        let codes = self.by_code.iter().map(|(code, (_, level))| format!(" --{} {code}", level.as_str()));
         let warnings = self.warnings.map(|level| format!(" --{} warnings", level.as_str()));
         codes.chain(warnings).collect()
     }

@@ -22,7 +22,7 @@ const MAX_AFTER: usize = 60;
 const MAX_INDENT: usize = 8;
 
 /// Maximum number of positions listed for a recurring problem; the JSON report lists all.
-const MAX_PLACES: usize = 8;
+const MAX_POSITIONS: usize = 8;
 
 /// Returns a problem as JSON: `code`, `severity`, `file`, `line`, `column`, `pointer`, `message`, `help`. `help` is
 /// null if no help is known.
@@ -42,7 +42,7 @@ pub fn json(position: Position, problem: &Problem) -> Value {
 }
 
 /// Maximum number of positions that represent the many problems of a code.
-const MAX_WORST: usize = 3;
+const MAX_MOST_FREQUENT: usize = 3;
 
 /// A problem as displayed: once, with all positions where it occurs in a document.
 #[derive(Clone, Debug)]
@@ -59,10 +59,10 @@ pub struct GroupedProblem<'a> {
 #[must_use]
 pub fn grouped(problems: &Problems) -> Vec<GroupedProblem<'_>> {
     let mut visible: Vec<GroupedProblem<'_>> = Vec::new();
-    let mut known: HashMap<(*const Source, Code, &str, &str), usize> = HashMap::new();
+    let mut indices: HashMap<(*const Source, Code, &str, &str), usize> = HashMap::new();
     for (position, problem) in problems.placed() {
         let key = (Arc::as_ptr(&problem.source), problem.code, &*problem.message, &*problem.help);
-        match known.entry(key) {
+        match indices.entry(key) {
             Entry::Occupied(index) => {
                 if let Some(first) = visible.get_mut(*index.get()) {
                     first.others.push(position);
@@ -78,8 +78,8 @@ pub fn grouped(problems: &Problems) -> Vec<GroupedProblem<'_>> {
 }
 
 /// Returns the selected problems, one per line.
-pub(crate) fn one_a_line(problems: &Problems, wanted: impl Fn(&Problem) -> bool) -> Vec<String> {
-    grouped(problems).iter().filter(|visible| wanted(visible.problem)).map(in_one_line).collect()
+pub(crate) fn one_per_line(problems: &Problems, is_selected: impl Fn(&Problem) -> bool) -> Vec<String> {
+    grouped(problems).iter().filter(|visible| is_selected(visible.problem)).map(in_one_line).collect()
 }
 
 /// Formats a problem as `FILE:LINE:COLUMN: message [CODE]; help`; a problem in the options has no position in a file.
@@ -90,7 +90,7 @@ fn in_one_line(GroupedProblem { position, problem, others }: &GroupedProblem<'_>
     let others = match others.len() {
         0 => String::new(),
         1 => " (and at another place)".to_owned(),
-        several => format!(" (and at {several} other places)"),
+        count => format!(" (and at {count} other places)"),
     };
     let location = match problem.code.is_choice() && problem.pointer == Pointer::ROOT {
         true => format!("the options for {path}"),
@@ -102,13 +102,13 @@ fn in_one_line(GroupedProblem { position, problem, others }: &GroupedProblem<'_>
 /// Renders problems for people: the error, its location, the line with a mark under the position, and what to do
 /// about it.
 ///
-/// It remembers the position of the last problem, so that problems in the order of their positions take one pass over
-/// the text, regardless of their number.
+/// The renderer remembers the position of the last problem, so that problems in the order of their positions take one
+/// pass over the text, regardless of their number.
 #[derive(Debug, Default)]
 pub struct HumanRenderer {
     color: bool,
     source: Arc<Source>,
-    at: Option<(Position, usize)>,
+    last_offset: Option<(Position, usize)>,
 }
 
 impl HumanRenderer {
@@ -138,7 +138,7 @@ impl HumanRenderer {
             (" ".to_owned(), format!(" {} {options}{path}\n", self.paint("1;34", "-->")))
         } else {
             let margin = " ".repeat(position.line.to_string().len());
-            let location = self.place(&margin, *position, problem, tone);
+            let location = self.source_lines(&margin, *position, problem, tone);
             (margin, location)
         };
         let mut text = format!("{head}{message}\n{location}");
@@ -147,7 +147,7 @@ impl HumanRenderer {
             text.push_str(&format!("{margin} {equals} at {}\n", one_line(problem.pointer.as_str())));
         }
         if !others.is_empty() {
-            text.push_str(&format!("{margin} {equals} also at {}\n", places(others)));
+            text.push_str(&format!("{margin} {equals} also at {}\n", format_positions(others)));
         }
         if !problem.help.is_empty() {
             text.push_str(&format!("{margin} {equals} help: {}\n", one_line(&problem.help)));
@@ -162,23 +162,23 @@ impl HumanRenderer {
         let severity = problems.first().map_or(code.severity(), |visible| visible.problem.severity());
         let head = self.paint(tone(severity), &format!("{severity}[{code}]"));
         let times: usize = problems.iter().map(|visible| 1 + visible.others.len()).sum();
-        let mut worst: Vec<&GroupedProblem<'_>> = problems.to_vec();
-        worst.sort_by_key(|visible| (Reverse(visible.others.len()), visible.position));
-        let positions: Vec<Position> = worst.iter().map(|visible| visible.position).collect();
+        let mut most_frequent: Vec<&GroupedProblem<'_>> = problems.to_vec();
+        most_frequent.sort_by_key(|visible| (Reverse(visible.others.len()), visible.position));
+        let positions: Vec<Position> = most_frequent.iter().map(|visible| visible.position).collect();
         let path = one_line(&path.display().to_string());
-        let at = places(positions.get(..MAX_WORST).unwrap_or(&positions));
-        let more = if times > MAX_WORST { ", …" } else { "" };
-        format!("{head}: {} ({times} times): {path}:{at}{more}", code.page().title)
+        let locations = format_positions(positions.get(..MAX_MOST_FREQUENT).unwrap_or(&positions));
+        let more = if times > MAX_MOST_FREQUENT { ", …" } else { "" };
+        format!("{head}: {} ({times} times): {path}:{locations}{more}", code.page().title)
     }
 
     /// Returns the file and the line, with a mark under the position. A line that may contain a credential is not
     /// shown.
-    fn place(&mut self, margin: &str, position: Position, problem: &Problem, tone: &str) -> String {
+    fn source_lines(&mut self, margin: &str, position: Position, problem: &Problem, tone: &str) -> String {
         let source = &problem.source;
         let Position { line, column } = position;
         let (arrow, bar) = (self.paint("1;34", "-->"), self.paint("1;34", "|"));
         let mut text = format!("{margin}{arrow} {}:{line}:{column}\n", path_of(source));
-        if problem.secret {
+        if problem.is_secret {
             return text;
         }
         let offset = self.offset(position, source);
@@ -194,25 +194,25 @@ impl HumanRenderer {
     }
 
     /// Returns the byte offset of a position.
-    fn offset(&mut self, wanted: Position, source: &Arc<Source>) -> usize {
+    fn offset(&mut self, target: Position, source: &Arc<Source>) -> usize {
         if !Arc::ptr_eq(&self.source, source) {
             self.source = Arc::clone(source);
-            self.at = None;
+            self.last_offset = None;
         }
-        let (mut here, mut offset) =
-            self.at.filter(|(position, _)| *position <= wanted).unwrap_or((Position::START, 0));
-        let rest = source.text.get(offset..).unwrap_or_default();
-        for character in rest.chars() {
-            if here >= wanted || (character == '\n' && here.line == wanted.line) {
+        let (mut current, mut offset) =
+            self.last_offset.filter(|(position, _)| *position <= target).unwrap_or((Position::START, 0));
+        let remaining = source.text.get(offset..).unwrap_or_default();
+        for character in remaining.chars() {
+            if current >= target || (character == '\n' && current.line == target.line) {
                 break;
             }
-            here = match character {
-                '\n' => Position { line: here.line + 1, column: 1 },
-                _ => Position { column: here.column + 1, ..here },
+            current = match character {
+                '\n' => Position { line: current.line + 1, column: 1 },
+                _ => Position { column: current.column + 1, ..current },
             };
             offset += character.len_utf8();
         }
-        self.at = Some((here, offset));
+        self.last_offset = Some((current, offset));
         offset
     }
 
@@ -231,13 +231,14 @@ const fn tone(severity: Severity) -> &'static str {
 }
 
 /// Formats positions as `2:3, 5:1 and 7 more places`.
-fn places(others: &[Position]) -> String {
-    let by_name = others.iter().take(MAX_PLACES).map(|Position { line, column }| format!("{line}:{column}"));
-    let named = by_name.collect::<Vec<_>>().join(", ");
-    match others.len().saturating_sub(MAX_PLACES) {
-        0 => named,
-        1 => format!("{named} and one more place"),
-        more => format!("{named} and {more} more places"),
+fn format_positions(others: &[Position]) -> String {
+    let displayed =
+        others.iter().take(MAX_POSITIONS).map(|Position { line, column }| format!("{line}:{column}"));
+    let joined = displayed.collect::<Vec<_>>().join(", ");
+    match others.len().saturating_sub(MAX_POSITIONS) {
+        0 => joined,
+        1 => format!("{joined} and one more place"),
+        more => format!("{joined} and {more} more places"),
     }
 }
 

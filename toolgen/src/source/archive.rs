@@ -20,12 +20,12 @@ impl Bundle {
     /// [`MAX_BUNDLED_BYTES`] unpacked.
     pub fn from_archive(origin: impl Into<PathBuf>, bytes: &[u8]) -> Result<Bundle, String> {
         let mut bundle = Bundle::new(origin);
-        let unpacked = match bytes {
+        let result = match bytes {
             [b'P', b'K', 3 | 5, ..] => unzip(bytes, &mut bundle),
             [0x1f, 0x8b, ..] => untar(flate2::read::MultiGzDecoder::new(bytes), &mut bundle),
             _ => untar(bytes, &mut bundle),
         };
-        unpacked.map(|()| bundle).map_err(|error| format!("the archive cannot be unpacked: {error}"))
+        result.map(|()| bundle).map_err(|error| format!("the archive cannot be unpacked: {error}"))
     }
 }
 
@@ -45,7 +45,7 @@ fn unzip(bytes: &[u8], bundle: &mut Bundle) -> Result<(), String> {
 }
 
 fn untar(reader: impl Read, bundle: &mut Bundle) -> Result<(), String> {
-    // More than the limit may be skipped, but not endlessly.
+    // The size of skipped entries is limited, too.
     let max = 2 * MAX_BUNDLED_BYTES as u64;
     let mut archive = tar::Archive::new(reader.take(max));
     for entry in archive.entries().map_err(|error| error.to_string())? {
@@ -80,11 +80,11 @@ fn name_of(path: &Path) -> Option<String> {
 }
 
 /// A bundle and the name of a document in it; or the error and its help.
-type Opened = Result<(Arc<Bundle>, String), (String, &'static str)>;
+type OpenResult = Result<(Arc<Bundle>, String), (String, &'static str)>;
 
 /// Opens the archive in a path: `api.zip` means its main document, `api.zip/v2/api.yaml` another one. `None` if the
 /// path does not name an archive.
-pub(super) fn open(path: &Path) -> Option<Opened> {
+pub(super) fn open(path: &Path) -> Option<OpenResult> {
     let archive = path.ancestors().find(|path| path.is_file())?;
     let name = archive.file_name()?.to_str()?.to_ascii_lowercase();
     if ![".zip", ".tar", ".tar.gz", ".tgz"].iter().any(|ending| name.ends_with(ending)) {

@@ -84,15 +84,15 @@ impl Bundle {
     pub fn main(&self) -> Option<&str> {
         let is_document = |name: &&str| {
             let ending = name.rsplit('.').next().unwrap_or_default();
-            ["json", "yaml", "yml"].iter().any(|one| ending.eq_ignore_ascii_case(one))
+            ["json", "yaml", "yml"].iter().any(|extension| ending.eq_ignore_ascii_case(extension))
         };
         let depth = |name: &&str| (name.matches('/').count(), name.len());
-        let called = |name: &&str| {
+        let has_main_name = |name: &&str| {
             let stem = name.rsplit('/').next().and_then(|last| last.split('.').next()).unwrap_or_default();
             stem.eq_ignore_ascii_case("openapi") || stem.eq_ignore_ascii_case("swagger")
         };
         let mut documents = self.names().filter(is_document);
-        let named = self.names().filter(is_document).filter(called).min_by_key(depth);
-        named.or_else(|| documents.next().filter(|_| documents.next().is_none()))
+        let main = self.names().filter(is_document).filter(has_main_name).min_by_key(depth);
+        main.or_else(|| documents.next().filter(|_| documents.next().is_none()))
     }
 }

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::bundle::{Bundle, BundledFile};
 use super::{
-    At, Finding, Format, MAX_BYTES, Pointer, Reading, Source, Written, json, of_offsets, read_bounded, yaml,
+    Finding, Format, MAX_BYTES, ParseResult, Pointer, Source, TextPosition, Written, json, positions_at,
+    read_bounded, yaml,
 };
 use crate::problem::{Problems, codes};
 
@@ -37,19 +38,21 @@ impl Document {
     /// With the feature `archives`, `api.zip` is the main document of that archive (see [`Bundle::main`]), and
     /// `api.zip/parts/pets.yaml` another one; tar archives are also read.
     ///
-    /// Returns `None` if there is no tree to work with; the problems then give the reason. From here on, `problems`
-    /// belong to this document.
+    /// Returns `None` if there is no tree to work with; the problems then give the reason. Sets the source of
+    /// `problems` to this document.
     pub fn load(path: &Path, problems: &mut Problems) -> Option<Arc<Document>> {
         #[cfg(feature = "archives")]
-        if let Some(found) = super::archive::open(path) {
-            return match found {
+        if let Some(result) = super::archive::open(path) {
+            return match result {
                 Ok((bundle, name)) => Document::from_bundle(&bundle, &name, problems),
-                Err((message, help)) => unreadable(path, message, help, problems),
+                Err((message, help)) => report_unreadable(path, message, help, problems),
             };
         }
         match read_bounded(path) {
             Ok(bytes) => Document::read(on_disk(path), bytes, problems),
-            Err(error) => unreadable(path, error, "check the name and the permissions of the file", problems),
+            Err(error) => {
+                report_unreadable(path, error, "check the name and the permissions of the file", problems)
+            }
         }
     }
 
@@ -57,7 +60,7 @@ impl Document {
     pub(crate) fn load_text(path: &Path, problems: &mut Problems) -> Option<Arc<Document>> {
         match read_bounded(path) {
             Ok(bytes) => Some(Document::of_text(on_disk(path), bytes, problems)),
-            Err(error) => unreadable(path, error, "check the permissions of the file", problems),
+            Err(error) => report_unreadable(path, error, "check the permissions of the file", problems),
         }
     }
 
@@ -66,7 +69,7 @@ impl Document {
         self.written.text_of(pointer.resolve(&self.root)?, pointer)
     }
 
-    /// Treats bytes as a text that is not a document. `source` contains everything but the text.
+    /// Reads bytes as plain text instead of a document. `source` contains everything but the text.
     pub(crate) fn of_text(mut source: Source, bytes: Vec<u8>, problems: &mut Problems) -> Arc<Document> {
         let mut findings = Vec::new();
         source.text = decode(bytes, &mut findings);
@@ -109,8 +112,8 @@ impl Document {
         let root = if findings.iter().any(|finding| finding.code == codes::NOT_TEXT) {
             None
         } else {
-            let (root, more) = read(&mut source);
-            findings.extend(more);
+            let (root, parse_findings) = read(&mut source);
+            findings.extend(parse_findings);
             root
         };
         let source = Arc::new(source);
@@ -127,7 +130,12 @@ fn on_disk(path: &Path) -> Source {
 }
 
 /// Reports that there is no document.
-fn unreadable(path: &Path, message: String, help: &str, problems: &mut Problems) -> Option<Arc<Document>> {
+fn report_unreadable(
+    path: &Path,
+    message: String,
+    help: &str,
+    problems: &mut Problems,
+) -> Option<Arc<Document>> {
     problems.set_source(Arc::new(Source { path: path.to_path_buf(), ..Source::default() }));
     problems.report(codes::UNREADABLE_FILE, &Pointer::ROOT, message, help);
     None
@@ -136,21 +144,21 @@ fn unreadable(path: &Path, message: String, help: &str, problems: &mut Problems)
 /// Decodes bytes to text. Invalid UTF-8 is replaced, so that one invalid byte in a description does not lose the
 /// document.
 fn decode(mut bytes: Vec<u8>, findings: &mut Vec<Finding>) -> String {
-    let mut refuse = |message: &str, help| {
-        findings.push(Finding::new(codes::NOT_TEXT, At::Byte(0), String::from(message), help));
+    let mut reject = |message: &str, help| {
+        findings.push(Finding::new(codes::NOT_TEXT, TextPosition::Byte(0), String::from(message), help));
         String::new()
     };
     if bytes.len() > MAX_BYTES {
         let message = format!("the document is larger than {} MB", MAX_BYTES / 1024 / 1024);
-        return refuse(
+        return reject(
             &message,
             "split the document, or use a version that replaces repeated parts by `$ref`",
         );
     }
-    let save = "save the document as UTF-8";
+    let help = "save the document as UTF-8";
     match bytes.as_slice() {
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => return refuse("the document is UTF-16 or UTF-32", save),
-        [0, _, 0, _, ..] | [_, 0, _, 0, ..] => return refuse("the document is UTF-16 without a mark", save),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => return reject("the document is UTF-16 or UTF-32", help),
+        [0, _, 0, _, ..] | [_, 0, _, 0, ..] => return reject("the document is UTF-16 without a mark", help),
         [0xef, 0xbb, 0xbf, ..] => {
             bytes.drain(..3);
         }
@@ -158,7 +166,7 @@ fn decode(mut bytes: Vec<u8>, findings: &mut Vec<Finding>) -> String {
     }
     let head = bytes.get(..8192).unwrap_or(&bytes);
     if head.contains(&0) {
-        return refuse("this is a binary file, not a document", "name a JSON or YAML file");
+        return reject("this is a binary file, not a document", "name a JSON or YAML file");
     }
     match String::from_utf8(bytes) {
         Ok(text) => text,
@@ -166,23 +174,23 @@ fn decode(mut bytes: Vec<u8>, findings: &mut Vec<Finding>) -> String {
             let offset = error.utf8_error().valid_up_to();
             let byte = error.as_bytes().get(offset).copied().unwrap_or_default();
             let message = format!("the byte 0x{byte:02x} is not UTF-8; such bytes are read as U+FFFD");
-            findings.push(Finding::new(codes::NOT_UTF8, At::Byte(offset), message, save));
+            findings.push(Finding::new(codes::NOT_UTF8, TextPosition::Byte(offset), message, help));
             String::from_utf8_lossy(error.as_bytes()).into_owned()
         }
     }
 }
 
-/// Whether a text is meant to be JSON, regardless of the file name.
+/// Whether a text looks like JSON, regardless of the file name.
 fn looks_like_json(text: &str) -> bool {
     text.trim_start().starts_with(['{', '['])
 }
 
 /// Parses a text. A file named `.yaml` that begins like JSON may still be YAML.
-fn read(source: &mut Source) -> Reading {
+fn read(source: &mut Source) -> ParseResult {
     if source.text.trim().is_empty() {
         let message = String::from("the document is empty");
         let help = "name a document with content";
-        return (None, vec![Finding::new(codes::EMPTY_DOCUMENT, At::Byte(0), message, help)]);
+        return (None, vec![Finding::new(codes::EMPTY_DOCUMENT, TextPosition::Byte(0), message, help)]);
     }
     if source.format == Format::Yaml {
         return yaml::read(&source.text);
@@ -201,16 +209,16 @@ fn read(source: &mut Source) -> Reading {
 
 /// Turns the findings of a parser into problems.
 fn report(source: &Source, mut findings: Vec<Finding>, problems: &mut Problems) {
-    let offset_of = |finding: &Finding| match finding.at {
-        At::Byte(offset) => offset,
-        At::Position(_) => 0,
+    let offset_of = |finding: &Finding| match finding.position {
+        TextPosition::Byte(offset) => offset,
+        TextPosition::Position(_) => 0,
     };
     findings.sort_by_key(offset_of);
     let offsets: Vec<usize> = findings.iter().map(offset_of).collect();
-    for (finding, position) in findings.into_iter().zip(of_offsets(&source.text, &offsets)) {
-        let position = match finding.at {
-            At::Byte(_) => position,
-            At::Position(position) => position,
+    for (finding, position) in findings.into_iter().zip(positions_at(&source.text, &offsets)) {
+        let position = match finding.position {
+            TextPosition::Byte(_) => position,
+            TextPosition::Position(position) => position,
         };
         problems.report_at(finding.code, finding.pointer, position, finding.message, finding.help);
     }

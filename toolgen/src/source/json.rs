@@ -4,8 +4,8 @@
 //! for the number `1e400`, and stops at 128 levels.
 
 mod lex;
+mod locate;
 mod parse;
-mod places;
 
+pub(super) use locate::locate;
 pub(super) use parse::read;
-pub(super) use places::places;

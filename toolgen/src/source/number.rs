@@ -10,9 +10,9 @@ pub(super) enum ParsedNumber {
     /// Exactly the document's number.
     Exact(Value),
     /// The nearest number within 64 bits.
-    Near(Value),
+    Nearest(Value),
     /// An infinite or undefined number, as the largest number or null.
-    Absurd(Value),
+    NonFinite(Value),
 }
 
 impl ParsedNumber {
@@ -21,11 +21,11 @@ impl ParsedNumber {
         let text = super::quote(text);
         match self {
             ParsedNumber::Exact(value) => (value, None),
-            ParsedNumber::Near(value) => {
+            ParsedNumber::Nearest(value) => {
                 let message = format!("`{text}` does not fit in 64 bits; it is read as {value}");
                 (value, Some((codes::INEXACT_NUMBER, message)))
             }
-            ParsedNumber::Absurd(value) => {
+            ParsedNumber::NonFinite(value) => {
                 let message = format!("`{text}` is not a finite number; it is read as {value}");
                 (value, Some((codes::INFINITE_NUMBER, message)))
             }
@@ -50,10 +50,10 @@ pub(super) fn decimal(text: &str) -> ParsedNumber {
         return ParsedNumber::Exact(Value::String(text.to_owned()));
     };
     if value.is_infinite() {
-        return ParsedNumber::Absurd(float(value));
+        return ParsedNumber::NonFinite(float(value));
     }
     if is_integer && text != "-0" {
-        ParsedNumber::Near(float(value))
+        ParsedNumber::Nearest(float(value))
     } else {
         ParsedNumber::Exact(float(value))
     }
@@ -68,7 +68,11 @@ pub(super) fn radix(digits: &str, radix: u32) -> ParsedNumber {
         .chars()
         .filter_map(|digit| digit.to_digit(radix))
         .fold(0.0, |sum, digit| sum * f64::from(radix) + f64::from(digit));
-    if value.is_infinite() { ParsedNumber::Absurd(float(value)) } else { ParsedNumber::Near(float(value)) }
+    if value.is_infinite() {
+        ParsedNumber::NonFinite(float(value))
+    } else {
+        ParsedNumber::Nearest(float(value))
+    }
 }
 
 /// Returns a floating point number as JSON; an infinite one becomes the largest.

@@ -105,19 +105,19 @@ pub(crate) fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
     }
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let digits = bytes.get(at + 1..at + 3).filter(|_| byte == b'%');
+    let mut index = 0;
+    while let Some(&byte) = bytes.get(index) {
+        let digits = bytes.get(index + 1..index + 3).filter(|_| byte == b'%');
         let escaped =
             digits.and_then(|digits| std::str::from_utf8(digits).ok()).filter(|d| !d.starts_with('+'));
         match escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
             Some(value) => {
                 decoded.push(value);
-                at += 3;
+                index += 3;
             }
             None => {
                 decoded.push(byte);
-                at += 1;
+                index += 1;
             }
         }
     }

@@ -46,15 +46,15 @@ impl Written {
 
     /// Adds a part at the end of a path.
     pub(super) fn add(&mut self, path: &[String], part: Written) {
-        let mut here = self;
+        let mut node = self;
         for token in path {
-            if let Written::Text(_) = here {
-                *here = Written::default();
+            if let Written::Text(_) = node {
+                *node = Written::default();
             }
-            let Written::Parts(parts) = here else { return };
-            here = parts.entry(token.clone()).or_default();
+            let Written::Parts(parts) = node else { return };
+            node = parts.entry(token.clone()).or_default();
         }
-        *here = part;
+        *node = part;
     }
 
     /// Returns the scalar at a location as the document writes it: a string unchanged, a number or a boolean by its
@@ -76,18 +76,18 @@ impl Written {
         (resolve(text).split(text).0 == *value).then_some(text)
     }
 
-    /// Returns what is known about a location and below it.
+    /// Returns the part of the tree at a location.
     pub(crate) fn part(&self, pointer: &Pointer) -> Option<&Written> {
-        let mut here = self;
+        let mut node = self;
         for token in pointer.tokens() {
-            let Written::Parts(parts) = here else { return None };
-            here = parts.get(&*token)?;
+            let Written::Parts(parts) = node else { return None };
+            node = parts.get(&*token)?;
         }
-        Some(here)
+        Some(node)
     }
 }
 
-/// Whether a text is an integer that prints as it is written.
+/// Whether a text is an integer that prints as in the document.
 fn is_plain(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     digits.len() < 19 && !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit())

@@ -9,31 +9,31 @@ use super::Tokenizer;
 /// the same names and sentences.
 pub(super) struct Counter {
     tokenizer: Tokenizer,
-    known: RefCell<HashMap<Box<str>, usize>>,
+    counts: RefCell<HashMap<Box<str>, usize>>,
 }
 
 impl Counter {
     pub(super) fn new(tokenizer: Tokenizer) -> Counter {
-        Counter { tokenizer, known: RefCell::default() }
+        Counter { tokenizer, counts: RefCell::default() }
     }
 
     /// Counts the tokens of a string, as [`Tokenizer::count`] does.
     pub(super) fn count(&self, text: &str) -> usize {
-        let mut known = self.known.borrow_mut();
-        let mut count = |part: &str| match known.get(part) {
+        let mut counts = self.counts.borrow_mut();
+        let mut count = |part: &str| match counts.get(part) {
             Some(count) => *count,
             None => {
                 let count = self.tokenizer.count(part);
-                known.insert(part.into(), count);
+                counts.insert(part.into(), count);
                 count
             }
         };
         let (mut tokens, mut start) = (0, 0);
-        for (at, pair) in text.as_bytes().windows(2).enumerate() {
+        for (index, pair) in text.as_bytes().windows(2).enumerate() {
             // Both tokenizers end a word, and so a token, between a letter or a digit and a quotation mark.
             if pair[1] == b'"' && pair[0].is_ascii_alphanumeric() {
-                tokens += count(&text[start..=at]);
-                start = at + 1;
+                tokens += count(&text[start..=index]);
+                start = index + 1;
             }
         }
         tokens + if start < text.len() { count(&text[start..]) } else { 0 }

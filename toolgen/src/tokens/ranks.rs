@@ -21,7 +21,7 @@ struct Tokens {
 
 /// A tokenizer: where strings may be cut, and which pairs are merged, the lowest rank first.
 pub(super) struct Ranks {
-    /// By their length, from 1.
+    /// The tokens by their length, from 1.
     tokens: Vec<Tokens>,
     words: Option<Regex>,
 }
@@ -63,33 +63,37 @@ impl Ranks {
     /// Splits a string at positions that no token spans. Of several spaces before a word, the last belongs to the
     /// word; this needs a look-ahead that the regex engine does not have.
     fn words<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> {
-        let mut at = 0;
+        let mut start = 0;
         std::iter::from_fn(move || {
-            let found = self.words.as_ref()?.find_at(text, at)?;
-            let mut word = found.as_str();
+            let matched = self.words.as_ref()?.find_at(text, start)?;
+            let mut word = matched.as_str();
             let last =
                 word.chars().next_back().filter(|last| last.is_whitespace() && !matches!(last, '\r' | '\n'));
             if let Some(last) = last
-                && found.end() < text.len()
+                && matched.end() < text.len()
                 && word.len() > last.len_utf8()
             {
                 word = &word[..word.len() - last.len_utf8()];
             }
-            at = found.start() + word.len();
+            start = matched.start() + word.len();
             Some(word)
         })
     }
 
     fn rank(&self, token: &[u8]) -> Option<usize> {
-        let same = self.tokens.get(token.len().checked_sub(1)?)?;
-        let (mut from, mut to) = (0, same.ranks.len() / 3);
-        while from < to {
-            let middle = from.midpoint(to);
-            match same.bytes.get(middle * same.length..(middle + 1) * same.length)?.cmp(token) {
-                std::cmp::Ordering::Less => from = middle + 1,
-                std::cmp::Ordering::Greater => to = middle,
+        let same_length = self.tokens.get(token.len().checked_sub(1)?)?;
+        let (mut low, mut high) = (0, same_length.ranks.len() / 3);
+        while low < high {
+            let middle = low.midpoint(high);
+            match same_length
+                .bytes
+                .get(middle * same_length.length..(middle + 1) * same_length.length)?
+                .cmp(token)
+            {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
                 std::cmp::Ordering::Equal => {
-                    return same
+                    return same_length
                         .ranks
                         .get(middle * 3..)
                         .and_then(|rank| rank.first_chunk())
@@ -108,7 +112,7 @@ impl Ranks {
         }
         // Part `n` goes from `n` to `end[n]`; a part that was joined to the previous one ends where it begins.
         let mut end: Vec<usize> = (1..=word.len()).collect();
-        let mut before: Vec<usize> = (0..word.len()).map(|at| at.saturating_sub(1)).collect();
+        let mut previous: Vec<usize> = (0..word.len()).map(|index| index.saturating_sub(1)).collect();
         let pair = |first: usize, end: &[usize]| {
             let second_end = *end.get(end[first])?;
             Some(Reverse((self.rank(&word[first..second_end])?, first, second_end)))
@@ -123,12 +127,12 @@ impl Ranks {
             end[first] = joined;
             end[second] = second;
             parts -= 1;
-            if let Some(next) = before.get_mut(joined) {
+            if let Some(next) = previous.get_mut(joined) {
                 *next = first;
             }
             pairs.extend(pair(first, &end));
             if first > 0 {
-                pairs.extend(pair(before[first], &end));
+                pairs.extend(pair(previous[first], &end));
             }
         }
         parts
@@ -182,9 +186,9 @@ mod tests {
     }
 
     fn counts_as_the_vendor_does(text: &str) {
-        let theirs =
+        let expected =
             (o200k_base_singleton().count_ordinary(text), cl100k_base_singleton().count_ordinary(text));
-        assert_eq!((O200K.count(text), CL100K.count(text)), theirs, "{text:?}");
+        assert_eq!((O200K.count(text), CL100K.count(text)), expected, "{text:?}");
     }
 
     #[test]

@@ -47,7 +47,7 @@ impl Rendering {
     /// Returns the rendering with a name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Rendering> {
-        Rendering::ALL.into_iter().find(|one| one.name() == name)
+        Rendering::ALL.into_iter().find(|rendering| rendering.name() == name)
     }
 
     /// Returns the description of a tool in a system prompt; `None` for the forms of requests.

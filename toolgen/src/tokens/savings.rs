@@ -1,4 +1,4 @@
-//! What each lever would save.
+//! The savings of each lever.
 
 use toolgen_core::ToolSpec;
 use toolgen_core::internal::Forms;
@@ -7,13 +7,13 @@ use toolgen_core::schema::shape::Slim;
 use toolgen_core::schema::shape::slim::DescriptionLimit;
 
 use super::counter::Counter;
-use super::{Rendering, Report, Tokenizer, count, written};
+use super::{Rendering, Report, Tokenizer, count, wire_form};
 use crate::tool::Tool;
 
-/// What a lever would save.
+/// The saving of a lever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saving {
-    /// The lever, as `--slim` takes it.
+    /// The lever, in the syntax of `--slim`.
     pub levers: &'static str,
     /// The tokens of all tools together.
     pub tokens: usize,
@@ -41,12 +41,12 @@ struct Counted<'a> {
     spec: &'a ToolSpec,
     forms: Forms<'a>,
     tokens: usize,
-    is_above: bool,
+    exceeds_ceiling: bool,
 }
 
 impl Report {
-    /// As [`of`](Report::of), with what each lever alone would save, on top of the tools' own. Only requests have
-    /// levers.
+    /// Counts tokens as [`of`](Report::of) does, and what each lever alone would save in addition to the levers that
+    /// the tools already have. Only requests have levers.
     #[must_use]
     pub fn with_savings(
         tools: &[&Tool],
@@ -55,20 +55,21 @@ impl Report {
         tokenizer: Tokenizer,
     ) -> Report {
         let counter = Counter::new(tokenizer);
-        let (mut all, mut counted) = (Vec::new(), Vec::new());
+        let (mut tool_tokens, mut counted) = (Vec::new(), Vec::new());
         for tool in tools {
             let (spec, forms) = (&tool.spec, Forms::of(&tool.spec));
-            let (message, is_above) = count(tool, &forms, dialect, rendering, &counter);
-            counted.push(Counted { spec, forms, tokens: message.tokens, is_above });
-            all.push(message);
+            let (counted_tool, exceeds_ceiling) = count(tool, &forms, dialect, rendering, &counter);
+            counted.push(Counted { spec, forms, tokens: counted_tool.tokens, exceeds_ceiling });
+            tool_tokens.push(counted_tool);
         }
-        let report = Report::new(all, dialect, rendering, tokenizer);
+        let report = Report::new(tool_tokens, dialect, rendering, tokenizer);
         if rendering != Rendering::Full {
             return report;
         }
         let total = report.total();
-        let saving = |(levers, pull): &Lever| {
-            let remaining: usize = counted.iter().map(|one| one.left(*pull, dialect, &counter)).sum();
+        let saving = |(levers, apply): &Lever| {
+            let remaining: usize =
+                counted.iter().map(|tool| tool.tokens_with(*apply, dialect, &counter)).sum();
             Saving { levers, tokens: total.saturating_sub(remaining) }
         };
         let mut savings: Vec<Saving> = LEVERS.iter().map(saving).filter(|saving| saving.tokens > 0).collect();
@@ -79,16 +80,16 @@ impl Report {
 
 impl Counted<'_> {
     /// Returns the tokens of the tool if a lever is added.
-    fn left(&self, pull: fn(&mut Slim), dialect: &Dialect, counter: &Counter) -> usize {
-        let Counted { spec, forms, tokens, is_above } = self;
+    fn tokens_with(&self, apply: fn(&mut Slim), dialect: &Dialect, counter: &Counter) -> usize {
+        let Counted { spec, forms, tokens, exceeds_ceiling } = self;
         let mut spec = (*spec).clone();
         let ceiling = spec.slim.ceiling;
-        pull(&mut spec.slim);
-        let less = forms.untold(spec.slim.clone());
+        apply(&mut spec.slim);
+        let trimmed = forms.untold(spec.slim.clone());
         // Above its ceiling, the rendering of a tool depends on more than the effect of its levers.
-        if !is_above && ceiling == spec.slim.ceiling && less.leave_the_same(forms) {
+        if !exceeds_ceiling && ceiling == spec.slim.ceiling && trimmed.leave_the_same(forms) {
             return *tokens;
         }
-        less.schema(dialect).map_or(0, |message| counter.count(&written(&spec, dialect, message)))
+        trimmed.schema(dialect).map_or(0, |schema| counter.count(&wire_form(&spec, dialect, schema)))
     }
 }

@@ -145,7 +145,7 @@ fn dialects_are_counted_as_sent() {
         assert_eq!(report.tools.len(), 2, "{}", dialect.name);
     }
     let tool = &program.all_tools()[0].spec;
-    let sent = |dialect| written(tool, dialect, tool.schema(dialect).unwrap());
+    let sent = |dialect| wire_form(tool, dialect, tool.schema(dialect).unwrap());
     assert!(sent(&GEMINI).contains(r#""name":"add_pet""#), "{}", sent(&GEMINI));
     assert!(sent(&OPENAI).contains(r#""type":"function""#), "{}", sent(&OPENAI));
 }

@@ -10,7 +10,7 @@ use toolgen_runtime::spec::docs::Level;
 use toolgen_runtime::spec::drift::ChangeClass;
 use toolgen_runtime::wire::WireFormat;
 
-use super::{Format, Selection, Tools, named};
+use super::{Format, Selection, ToolFilter, named_value_parser};
 
 /// File name of the contract lock that `check` looks for next to documents.
 pub(crate) const LOCK: &str = "toolgen.lock";
@@ -68,7 +68,7 @@ impl Budget {
 pub(crate) struct FailOn {
     /// Least severe class of change that fails: security, breaking, model, added, text, compatible
     #[arg(long, value_name = "CLASS", hide_possible_values = true, default_value = "breaking",
-        value_parser = named(ChangeClass::ALL.map(ChangeClass::name), ChangeClass::by_name))]
+        value_parser = named_value_parser(ChangeClass::ALL.map(ChangeClass::name), ChangeClass::by_name))]
     pub(super) fail_on: ChangeClass,
 }
 
@@ -80,12 +80,12 @@ pub(crate) struct List {
     #[command(flatten)]
     pub(crate) format: Format,
     #[command(flatten)]
-    pub(crate) shown: Discovered,
+    pub(crate) discovery: DiscoveryArgument,
 }
 
 /// Whether the discovery tools are shown
 #[derive(Debug, Args)]
-pub(crate) struct Discovered {
+pub(crate) struct DiscoveryArgument {
     /// The three discovery tools (find, describe, call) instead of all tools
     #[arg(long)]
     pub(crate) discovery: bool,
@@ -97,12 +97,12 @@ pub(crate) struct Docs {
     #[command(flatten)]
     pub(crate) selection: Selection,
     #[command(flatten)]
-    pub(crate) only: Tools,
+    pub(crate) filter: ToolFilter,
     #[command(flatten)]
-    pub(crate) shown: Discovered,
+    pub(crate) discovery: DiscoveryArgument,
     /// Level of detail; by default, the list of tools, then each in full
     #[arg(long, value_name = "LEVEL", conflicts_with = "summary",
-        value_parser = named(Level::ALL.map(Level::name), Level::by_name))]
+        value_parser = named_value_parser(Level::ALL.map(Level::name), Level::by_name))]
     pub(crate) level: Option<Level>,
     /// Only the tools of this toolset
     #[arg(long = "toolset", value_name = "NAME")]
@@ -112,7 +112,7 @@ pub(crate) struct Docs {
     pub(crate) groups: Option<Groups>,
     /// Also describe the rules that schemas in this dialect cannot express
     #[arg(long, value_name = "DIALECT",
-        value_parser = named(Dialect::ALL.iter().map(|dialect| dialect.name), Dialect::by_name))]
+        value_parser = named_value_parser(Dialect::ALL.iter().map(|dialect| dialect.name), Dialect::by_name))]
     pub(crate) dialect: Option<&'static Dialect>,
     /// Include result types in signatures
     #[arg(long)]
@@ -156,7 +156,7 @@ pub(crate) struct Schema {
     pub(crate) envelope: bool,
     /// Request format [default: that of the dialect]
     #[arg(long, value_name = "FORMAT", requires = "request",
-        value_parser = named(WireFormat::ALL.map(WireFormat::name), WireFormat::by_name))]
+        value_parser = named_value_parser(WireFormat::ALL.map(WireFormat::name), WireFormat::by_name))]
     pub(crate) wire: Option<WireFormat>,
     /// Print how one request to the vendor represents each tool, and why
     #[arg(long, group = "request", conflicts_with = "envelope")]
@@ -167,9 +167,9 @@ pub(crate) struct Schema {
     #[command(flatten)]
     pub(crate) format: Format,
     #[command(flatten)]
-    pub(crate) only: Tools,
+    pub(crate) filter: ToolFilter,
     #[command(flatten)]
-    pub(crate) shown: Discovered,
+    pub(crate) discovery: DiscoveryArgument,
 }
 
 /// Count the tokens of tools by part, and suggest reductions
@@ -182,11 +182,11 @@ pub(crate) struct Tokens {
     pub(crate) dialect: String,
     /// Tokenizer: o200k (GPT-4o and later) or cl100k (GPT-4)
     #[arg(long, value_name = "NAME", default_value = "o200k",
-        value_parser = named(["o200k", "cl100k"], Tokenizer::by_name))]
+        value_parser = named_value_parser(["o200k", "cl100k"], Tokenizer::by_name))]
     pub(crate) tokenizer: Tokenizer,
     /// Rendering to count: a request (full, compact) or a prompt (the others)
     #[arg(long, value_name = "FORM", default_value = "full",
-        value_parser = named(Rendering::ALL.map(Rendering::name), Rendering::by_name))]
+        value_parser = named_value_parser(Rendering::ALL.map(Rendering::name), Rendering::by_name))]
     pub(crate) rendering: Rendering,
     /// Output format: human, json, or html (one page with a map of the tokens)
     #[arg(long, value_name = "FORMAT", default_value = "human")]
@@ -198,7 +198,7 @@ pub(crate) struct Tokens {
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
     #[command(flatten)]
-    pub(crate) only: Tools,
+    pub(crate) filter: ToolFilter,
     #[command(flatten)]
     pub(super) budget: Budget,
 }

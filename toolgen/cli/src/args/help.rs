@@ -18,7 +18,7 @@ pub(super) const EXIT_CODES: &str = "Exit codes:
      diagnostic was reported, or a call failed
   2  usage error: an argument is unknown or missing";
 
-const FIRST: &str = "Examples:
+const PROGRAM_EXAMPLES: &str = "Examples:
   cargo toolgen list api.yaml                            list the tools of an OpenAPI document
   cargo toolgen call api.yaml get_pet id=7 --dry-run     print the request of a call
   cargo toolgen serve api.yaml --read-only               serve the read-only tools over MCP
@@ -158,7 +158,8 @@ pub(super) fn with_help(mut command: Command) -> Command {
     let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     for name in names {
         command = command.mut_subcommand(&name, |sub| {
-            let examples = EXAMPLES.iter().find(|(of, _)| *of == name).map_or(&[][..], |(_, all)| all);
+            let examples =
+                EXAMPLES.iter().find(|(command, _)| *command == name).map_or(&[][..], |(_, lines)| lines);
             let examples = examples.iter().map(|line| format!("\n  {line}")).collect::<String>();
             let message = sub.get_after_help().map(|text| format!("{text}\n\n")).unwrap_or_default();
             sub.after_help(format!("{message}Examples:{examples}\n\n{EXIT_CODES}"))
@@ -166,13 +167,13 @@ pub(super) fn with_help(mut command: Command) -> Command {
     }
     let template = format!(
         "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{}Options:\n{{options}}{{after-help}}",
-        grouped(&command)
+        grouped_commands(&command)
     );
-    command.help_template(template).after_help(format!("{FIRST}\n\n{EXIT_CODES}"))
+    command.help_template(template).after_help(format!("{PROGRAM_EXAMPLES}\n\n{EXIT_CODES}"))
 }
 
 /// Returns the commands with their descriptions, below the headings of their groups.
-fn grouped(command: &Command) -> String {
+fn grouped_commands(command: &Command) -> String {
     let about = |name: &str| match command.find_subcommand(name).and_then(Command::get_about) {
         Some(about) => about.to_string(),
         None => "Print the help of a command".to_owned(),

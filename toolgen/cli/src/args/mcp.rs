@@ -60,7 +60,7 @@ pub(crate) struct Lock {
     #[arg(long = "auth-scope", value_name = "TEXT")]
     pub(crate) scope: Option<String>,
     #[command(flatten)]
-    pub(crate) asking: Asking,
+    pub(crate) listing: ListingOptions,
     #[command(flatten)]
     pub(crate) format: Format,
     /// Command that starts the server, with its arguments
@@ -76,12 +76,12 @@ pub(crate) struct Lock {
 pub(crate) struct Server {
     pub(crate) alias: String,
     pub(crate) out: PathBuf,
-    pub(crate) reached: Reached,
+    pub(crate) transport: ServerTransport,
 }
 
-/// How a server is reached.
+/// The transport to a server.
 #[derive(Debug)]
-pub(crate) enum Reached {
+pub(crate) enum ServerTransport {
     Program { argv: Vec<String>, inherit: Vec<String>, work_dir: String },
     Url { url: String, headers: Vec<(String, String)>, bearer: String },
 }
@@ -93,14 +93,14 @@ pub(crate) struct Verify {
     #[arg(value_name = "FILE", required = true)]
     pub(crate) documents: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) asking: Asking,
+    pub(crate) listing: ListingOptions,
     #[command(flatten)]
     pub(crate) format: Format,
 }
 
 /// How tools are listed
 #[derive(Debug, Args)]
-pub(crate) struct Asking {
+pub(crate) struct ListingOptions {
     /// Timeout in seconds to start a server, and then to list its tools
     // The server's package may have to be installed first.
     #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = value_parser!(u64).range(1..))]
@@ -111,28 +111,28 @@ pub(crate) struct Asking {
 
 impl McpTask {
     /// Validates the arguments. `Err` names the invalid argument.
-    pub(super) fn read(&mut self) -> Result<(), String> {
+    pub(super) fn validate(&mut self) -> Result<(), String> {
         match self {
             McpTask::Lock(lock) => {
-                lock.asking.hosts.check()?;
-                lock.server = lock.read()?;
+                lock.listing.hosts.check()?;
+                lock.server = lock.validate()?;
                 Ok(())
             }
-            McpTask::Verify(verify) => verify.asking.hosts.check(),
+            McpTask::Verify(verify) => verify.listing.hosts.check(),
         }
     }
 }
 
 impl Lock {
     /// Returns the server that `--alias` declares.
-    fn read(&self) -> Result<Option<Server>, String> {
-        for (name, given) in self
+    fn validate(&self) -> Result<Option<Server>, String> {
+        for (option, variable) in self
             .env
             .iter()
-            .map(|given| ("`--env ENV_VAR`", given))
-            .chain(self.bearer.iter().map(|given| ("`--bearer ENV_VAR`", given)))
+            .map(|variable| ("`--env ENV_VAR`", variable))
+            .chain(self.bearer.iter().map(|variable| ("`--bearer ENV_VAR`", variable)))
         {
-            check_variable(name, given)?;
+            check_variable(option, variable)?;
         }
         let Some(alias) = self.alias.clone() else {
             return if self.documents.is_empty() {
@@ -141,8 +141,8 @@ impl Lock {
                 Ok(None)
             };
         };
-        let reached = match self.url.clone() {
-            Some(url) => Reached::Url {
+        let transport = match self.url.clone() {
+            Some(url) => ServerTransport::Url {
                 url,
                 headers: variables(&self.header, "header", "NAME")?,
                 bearer: self.bearer.clone().unwrap_or_default(),
@@ -152,13 +152,13 @@ impl Lock {
                     "the server has no command and no URL; add `-- COMMAND` or `--url URL`".to_owned()
                 );
             }
-            None => Reached::Program {
+            None => ServerTransport::Program {
                 argv: self.command.clone(),
                 inherit: self.env.clone(),
                 work_dir: self.cwd.clone().unwrap_or_default(),
             },
         };
         let out = self.out.clone().unwrap_or_else(|| PathBuf::from(format!("{alias}.lock.json")));
-        Ok(Some(Server { alias, out, reached }))
+        Ok(Some(Server { alias, out, transport }))
     }
 }

@@ -14,7 +14,7 @@ use super::{Format, Selection};
 pub(crate) struct Init {
     /// Directory of the crate
     #[arg(value_name = "DIR", default_value = ".")]
-    pub(crate) folder: PathBuf,
+    pub(crate) dir: PathBuf,
     /// Print instructions for a library, even if the crate has a program
     #[arg(long = "lib")]
     pub(crate) library: bool,
@@ -131,7 +131,7 @@ pub(crate) struct Bin {
 pub(crate) struct Doctor {
     /// Directory to examine, with its subdirectories
     #[arg(value_name = "DIR", default_value = ".")]
-    pub(crate) folder: PathBuf,
+    pub(crate) dir: PathBuf,
     /// Run no other programs, not even to query their version
     #[arg(long)]
     pub(crate) offline: bool,
@@ -155,5 +155,5 @@ pub(crate) struct Completions {
 pub(crate) struct Man {
     /// Output directory
     #[arg(value_name = "DIR")]
-    pub(crate) folder: PathBuf,
+    pub(crate) dir: PathBuf,
 }

@@ -29,7 +29,7 @@ pub(crate) struct Requests {
     #[arg(long, value_name = "FILE", requires = "client_cert")]
     client_key: Option<PathBuf>,
     #[command(flatten)]
-    place: WorkDir,
+    work_dir_argument: WorkDir,
     /// Directory of the files that arguments name; without it, no files are read
     #[arg(long, value_name = "DIR")]
     pub(crate) files: Option<PathBuf>,
@@ -45,7 +45,7 @@ pub(crate) struct Requests {
     /// Timeout of a call, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = value_parser!(u64).range(1..=86_400))]
     pub(crate) timeout: u64,
-    // Parsed from the arguments above and from others.
+    // The following fields are derived from the arguments above and from others.
     #[arg(skip)]
     pub(crate) private_hosts: Vec<String>,
     #[arg(skip)]
@@ -65,13 +65,13 @@ pub(crate) struct Requests {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct WorkDir {
     /// Working directory of commands, and base of their relative paths [default: the current directory]
-    #[arg(long, value_name = "DIR", value_parser = folder)]
+    #[arg(long, value_name = "DIR", value_parser = existing_dir)]
     pub(crate) work_dir: Option<PathBuf>,
 }
 
 /// Parses a directory as an absolute path.
-fn folder(given: &str) -> Result<PathBuf, String> {
-    let dir = PathBuf::from(given);
+fn existing_dir(path: &str) -> Result<PathBuf, String> {
+    let dir = PathBuf::from(path);
     if !dir.is_dir() {
         return Err("no such directory".to_owned());
     }
@@ -80,12 +80,12 @@ fn folder(given: &str) -> Result<PathBuf, String> {
 
 impl Requests {
     /// Validates the arguments and sets the fields that clap skips. `Err` names the invalid argument.
-    pub(super) fn read(&mut self, private_hosts: &[String]) -> Result<(), String> {
-        if let Some(given) = self.base_url.as_deref().filter(|given| !given.contains("://")) {
+    pub(super) fn validate(&mut self, private_hosts: &[String]) -> Result<(), String> {
+        if let Some(url) = self.base_url.as_deref().filter(|url| !url.contains("://")) {
             // The part before `@` may be a password.
-            let given = given.rsplit_once('@').map_or(given, |(_, host)| host);
+            let url = url.rsplit_once('@').map_or(url, |(_, host)| host);
             return Err(format!(
-                "`--base-url {given}` is not a URL: it must begin with `http://` or `https://`, as in `--base-url http://{given}`"
+                "`--base-url {url}` is not a URL: it must begin with `http://` or `https://`, as in `--base-url http://{url}`"
             ));
         }
         self.private_hosts = private_hosts.to_vec();
@@ -101,13 +101,13 @@ impl Requests {
     }
 
     /// Returns the working directory of commands as an absolute path, if the user set one.
-    pub(crate) fn given_work_dir(&self) -> Option<&PathBuf> {
-        self.place.work_dir.as_ref()
+    pub(crate) fn explicit_work_dir(&self) -> Option<&PathBuf> {
+        self.work_dir_argument.work_dir.as_ref()
     }
 
     /// Returns the working directory of commands.
     pub(crate) fn work_dir(&self) -> PathBuf {
-        let here = || std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-        self.given_work_dir().cloned().unwrap_or_else(here)
+        let current_dir = || std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+        self.explicit_work_dir().cloned().unwrap_or_else(current_dir)
     }
 }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, value_parser};
 
 use super::requests::{Requests, WorkDir};
-use super::selection::{ServerArgument, Words};
-use super::{Format, Selection, Tools};
+use super::selection::{CompilerArguments, DocumentArguments};
+use super::{Format, Selection, ToolFilter};
 
 const ARGUMENTS: &str = "Arguments by name, typed by the schema of the tool:
   name=Ada limit=10 dry=true     a string, a number, a boolean; the schema decides, not the value
@@ -43,7 +43,7 @@ pub(crate) struct Call {
     #[command(flatten)]
     pub(crate) requests: Requests,
     #[command(flatten)]
-    pub(super) words: Words,
+    pub(super) compiler: CompilerArguments,
     #[arg(skip)]
     pub(crate) selection: Selection,
 }
@@ -64,12 +64,12 @@ pub(crate) struct Test {
     #[command(flatten)]
     pub(crate) selection: Selection,
     #[command(flatten)]
-    pub(crate) only: Tools,
+    pub(crate) filter: ToolFilter,
     /// Run the commands of `read_only` tools, with generated arguments
     #[arg(long)]
     pub(crate) run: bool,
     #[command(flatten)]
-    pub(crate) place: WorkDir,
+    pub(crate) work_dir_argument: WorkDir,
     /// Output file for these tests in Rust; nothing is run
     #[arg(long, value_name = "FILE")]
     pub(crate) emit: Option<PathBuf>,
@@ -86,9 +86,9 @@ pub(crate) struct Test {
 )]
 pub(crate) struct Serve {
     #[command(flatten)]
-    pub(super) given: ServerArgument,
+    pub(super) sources: DocumentArguments,
     #[command(flatten)]
-    pub(super) words: Words,
+    pub(super) compiler: CompilerArguments,
     #[arg(skip)]
     pub(crate) selection: Selection,
     /// Serve one client on standard input and output (the default)
@@ -234,7 +234,7 @@ pub(crate) struct Decision {
 
 impl ApprovalTask {
     /// Returns the database with the queue, and whether to print JSON.
-    pub(crate) fn place(&self) -> (&PathBuf, bool) {
+    pub(crate) fn database_and_format(&self) -> (&PathBuf, bool) {
         match self {
             ApprovalTask::List { queue, format, .. } | ApprovalTask::Show { queue, format, .. } => {
                 (&queue.database, format.json)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::Value;
-use toolgen::problem::{Level, Levels as Chosen};
+use toolgen::problem::{Level, Levels as LevelSet};
 use toolgen::selector::Selector;
 use toolgen::{ArgumentRule, Options, catalogue, frontend};
 
@@ -12,9 +12,9 @@ use toolgen::{ArgumentRule, Options, catalogue, frontend};
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Selection {
     #[command(flatten)]
-    pub(super) given: ServerArgument,
+    pub(super) sources: DocumentArguments,
     #[command(flatten)]
-    pub(super) words: Words,
+    pub(super) compiler: CompilerArguments,
     #[command(flatten)]
     levels: Levels,
     /// The compiler options that the arguments set.
@@ -30,8 +30,8 @@ pub(crate) struct Selection {
 
 /// The documents and programs
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct ServerArgument {
-    #[arg(value_name = "DOCUMENT", required_unless_present_any = ["bin", "example"], num_args = 1.., help = kinds())]
+pub(crate) struct DocumentArguments {
+    #[arg(value_name = "DOCUMENT", required_unless_present_any = ["bin", "example"], num_args = 1.., help = documents_help())]
     pub(super) documents: Vec<PathBuf>,
     /// Program of the crate whose tools are used (`export!`); it is run
     #[arg(long, value_name = "NAME", help_heading = "Tools of a crate")]
@@ -49,7 +49,7 @@ pub(crate) struct ServerArgument {
 
 /// How documents are compiled
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct Words {
+pub(crate) struct CompilerArguments {
     /// Hide notes, and the number of warnings that `check` would show
     #[arg(long, short)]
     quiet: bool,
@@ -128,57 +128,59 @@ pub(crate) struct PrivateHosts {
 }
 
 /// Returns the help of the argument for documents.
-fn kinds() -> String {
-    let kinds: Vec<&str> = frontend::all().iter().map(|front_end| front_end.title()).collect();
-    format!("Files, URLs, or `-` for standard input, JSON or YAML: {}", kinds.join(", "))
+fn documents_help() -> String {
+    let titles: Vec<&str> = frontend::all().iter().map(|front_end| front_end.title()).collect();
+    format!("Files, URLs, or `-` for standard input, JSON or YAML: {}", titles.join(", "))
 }
 
 impl Selection {
-    /// Returns the selection of a command that declares its documents and options separately.
-    pub(super) fn of(given: &ServerArgument, words: &Words) -> Selection {
-        Selection { given: given.clone(), words: words.clone(), ..Selection::default() }
+    /// Creates the selection of a command that declares its documents and options separately.
+    pub(super) fn of(sources: &DocumentArguments, compiler: &CompilerArguments) -> Selection {
+        Selection { sources: sources.clone(), compiler: compiler.clone(), ..Selection::default() }
     }
 
-    /// Returns the selection of a command that takes one document.
-    pub(super) fn of_document(document: &Path, words: &Words) -> Selection {
-        let given = ServerArgument { documents: vec![document.to_path_buf()], ..ServerArgument::default() };
-        Selection::of(&given, words)
+    /// Creates the selection of a command that takes one document.
+    pub(super) fn of_document(document: &Path, compiler: &CompilerArguments) -> Selection {
+        let sources =
+            DocumentArguments { documents: vec![document.to_path_buf()], ..DocumentArguments::default() };
+        Selection::of(&sources, compiler)
     }
 
     pub(crate) fn documents(&self) -> &[PathBuf] {
-        &self.given.documents
+        &self.sources.documents
     }
 
     pub(crate) fn private_hosts(&self) -> &[String] {
-        self.words.hosts.all()
+        self.compiler.hosts.all()
     }
 
     pub(crate) fn quiet(&self) -> bool {
-        self.words.quiet
+        self.compiler.quiet
     }
 
     /// Validates the arguments and sets the fields that clap skips. `Err` names the invalid argument.
-    pub(super) fn read(&mut self) -> Result<(), String> {
-        self.exported = self.given.programs();
-        self.words.hosts.check()?;
-        self.options = self.words.options()?;
-        self.levels.read(&mut self.options.levels)
+    pub(super) fn validate(&mut self) -> Result<(), String> {
+        self.exported = self.sources.programs();
+        self.compiler.hosts.check()?;
+        self.options = self.compiler.options()?;
+        self.levels.validate(&mut self.options.levels)
     }
 }
 
-impl ServerArgument {
+impl DocumentArguments {
     /// Returns the cargo arguments that select each program: `--bin NAME`, with the package and the features.
     fn programs(&self) -> Vec<Vec<String>> {
         let shared = [("--package", &self.package), ("--features", &self.features)];
-        let shared = shared.into_iter().filter_map(|(word, value)| Some([word.to_owned(), value.clone()?]));
+        let shared =
+            shared.into_iter().filter_map(|(option, value)| Some([option.to_owned(), value.clone()?]));
         let shared: Vec<String> = shared.flatten().collect();
-        let named = |word: &str, name: &String| [&[word.to_owned(), name.clone()], &shared[..]].concat();
-        let bins = self.bin.iter().map(|name| named("--bin", name));
-        bins.chain(self.example.iter().map(|name| named("--example", name))).collect()
+        let select = |option: &str, name: &String| [&[option.to_owned(), name.clone()], &shared[..]].concat();
+        let bins = self.bin.iter().map(|name| select("--bin", name));
+        bins.chain(self.example.iter().map(|name| select("--example", name))).collect()
     }
 }
 
-impl Words {
+impl CompilerArguments {
     fn options(&self) -> Result<Options, String> {
         let mut options = Options::default().deprecated(!self.no_deprecated);
         options.types = false;
@@ -186,8 +188,8 @@ impl Words {
         let tags = self.tag.iter().map(|tag| format!("tag:{tag}"));
         let included = tags.chain(self.operation.iter().chain(&self.path).cloned());
         options = included.fold(options, Options::include);
-        options = self.exclude.iter().fold(options, |options, given| options.exclude(given.as_str()));
-        options = self.exact.iter().fold(options, |options, given| options.exact(given.as_str()));
+        options = self.exclude.iter().fold(options, |options, selector| options.exclude(selector.as_str()));
+        options = self.exact.iter().fold(options, |options, selector| options.exact(selector.as_str()));
         options = self.root.iter().fold(options, Options::root);
         options = self.overlay.iter().fold(options, Options::overlay);
         options.renames.extend(pairs(&self.rename, "rename", ("OLD", "NEW"))?);
@@ -195,8 +197,10 @@ impl Words {
         for (argument, value) in pairs(&self.fix, "fix", ("ARGUMENT", "VALUE"))? {
             options = options.argument(argument_rule(&argument, Some(value.into())));
         }
-        options =
-            self.omit.iter().fold(options, |options, given| options.argument(argument_rule(given, None)));
+        options = self
+            .omit
+            .iter()
+            .fold(options, |options, argument| options.argument(argument_rule(argument, None)));
         let pages = pairs(&self.pagination, "pagination", ("SELECTOR", "WAY"))?.into_iter();
         options = pages.fold(options, |options, (operations, pages)| options.pagination(operations, pages));
         options.max_items = self.max_items;
@@ -208,16 +212,16 @@ impl Words {
 }
 
 impl Levels {
-    /// Sets the levels of the given codes. `Err` names an unknown code.
-    fn read(&self, levels: &mut Chosen) -> Result<(), String> {
+    /// Sets the levels of the codes. `Err` names an unknown code.
+    fn validate(&self, levels: &mut LevelSet) -> Result<(), String> {
         for (level, codes) in
             [(Level::Allow, &self.allow), (Level::Warn, &self.warn), (Level::Deny, &self.deny)]
         {
             for code in codes {
                 if catalogue::find(code).is_none() && !code.eq_ignore_ascii_case("warnings") {
-                    let near = catalogue::closest_code(code).map(|near| format!("did you mean `{near}`?"));
-                    let near = near.unwrap_or_else(|| "`cargo toolgen explain` lists the codes".to_owned());
-                    return Err(format!("`--{} {code}`: unknown code; {near}", level.as_str()));
+                    let hint = catalogue::closest_code(code).map(|near| format!("did you mean `{near}`?"));
+                    let hint = hint.unwrap_or_else(|| "`cargo toolgen explain` lists the codes".to_owned());
+                    return Err(format!("`--{} {code}`: unknown code; {hint}", level.as_str()));
                 }
                 levels.set(code, level);
             }
@@ -231,10 +235,10 @@ impl PrivateHosts {
         &self.private_host
     }
 
-    /// Rejects a URL given instead of a host, because it would never match.
+    /// Rejects a URL instead of a host, because it would never match.
     pub(super) fn check(&self) -> Result<(), String> {
-        for given in &self.private_host {
-            let rest = given.split_once("://").map_or(given.as_str(), |(_, rest)| rest);
+        for host_argument in &self.private_host {
+            let rest = host_argument.split_once("://").map_or(host_argument.as_str(), |(_, rest)| rest);
             let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
             let location = authority.rsplit_once('@').map_or(authority, |(_, location)| location);
             // An IPv6 address contains colons.
@@ -242,7 +246,7 @@ impl PrivateHosts {
                 Some((host, port)) if !port.contains(':') => host,
                 _ => location.rsplit_once("]:").map_or(location, |(host, _)| host).trim_matches(['[', ']']),
             };
-            if given != host && given.trim_matches(['[', ']']) != host {
+            if host_argument != host && host_argument.trim_matches(['[', ']']) != host {
                 return Err(format!(
                     "`--private-host` takes a host, not a URL, and without a port; write `--private-host {host}`"
                 ));
@@ -253,18 +257,18 @@ impl PrivateHosts {
 }
 
 /// Parses the rule of an argument, which may have a selector of operations before its name.
-fn argument_rule(given: &str, value: Option<Value>) -> ArgumentRule {
-    let given = given.trim();
-    let (operations, argument) = match given.rsplit_once(char::is_whitespace) {
+fn argument_rule(text: &str, value: Option<Value>) -> ArgumentRule {
+    let text = text.trim();
+    let (operations, argument) = match text.rsplit_once(char::is_whitespace) {
         Some((operations, argument)) => (Some(Selector::from(operations)), argument),
-        None => (None, given),
+        None => (None, text),
     };
     ArgumentRule { operations, argument: argument.to_owned(), value }
 }
 
 /// Parses values of the form `LEFT=RIGHT`; `form` holds the names of both sides for errors.
 pub(super) fn pairs(
-    given: &[String],
+    values: &[String],
     name: &str,
     form: (&str, &str),
 ) -> Result<Vec<(String, String)>, String> {
@@ -273,20 +277,20 @@ pub(super) fn pairs(
             Ok((left.to_owned(), right.to_owned()))
         }
         _ => {
-            // The value could be a credential that was given instead of its variable.
-            let given = if form.1 == VARIABLE { String::new() } else { format!(" {value}") };
-            Err(format!("`--{name}{given}` does not have the form {}={}", form.0, form.1))
+            // The value could be a credential that was passed instead of the name of its variable.
+            let value = if form.1 == VARIABLE { String::new() } else { format!(" {value}") };
+            Err(format!("`--{name}{value}` does not have the form {}={}", form.0, form.1))
         }
     };
-    given.iter().map(pair).collect()
+    values.iter().map(pair).collect()
 }
 
 /// The metavariable for the name of an environment variable.
 const VARIABLE: &str = "ENV_VAR";
 
 /// Parses values of the form `NAME=ENV_VAR`; `left` is the metavariable of the name.
-pub(super) fn variables(given: &[String], name: &str, left: &str) -> Result<Vec<(String, String)>, String> {
-    let pairs = pairs(given, name, (left, VARIABLE))?;
+pub(super) fn variables(values: &[String], name: &str, left: &str) -> Result<Vec<(String, String)>, String> {
+    let pairs = pairs(values, name, (left, VARIABLE))?;
     for (_, variable) in &pairs {
         check_variable(&format!("`--{name} {left}={VARIABLE}`"), variable)?;
     }
@@ -296,8 +300,8 @@ pub(super) fn variables(given: &[String], name: &str, left: &str) -> Result<Vec<
 /// Rejects a value that neither looks like the name of an environment variable nor is the name of one that is set: it
 /// could be a secret. The error does not repeat it.
 pub(super) fn check_variable(option: &str, name: &str) -> Result<(), String> {
-    let is_like_one = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-    if name.chars().all(is_like_one) || std::env::var_os(name).is_some() {
+    let is_variable_char = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    if name.chars().all(is_variable_char) || std::env::var_os(name).is_some() {
         return Ok(());
     }
     Err(format!(

@@ -13,7 +13,7 @@ use toolgen_runtime::List;
 use toolgen_runtime::schema::shape::{Def, Shape};
 use toolgen_runtime::spec::plan::{BodySource, Codec, Part};
 
-use super::value::{Takes, field};
+use super::value::{AcceptedTypes, field};
 
 /// The arguments before they are typed by the schema.
 #[derive(Debug)]
@@ -32,19 +32,19 @@ pub(super) enum ArgumentInput {
 ///
 /// Returns a message if an argument is neither JSON nor `NAME=VALUE`, or if a file cannot be read.
 pub(super) fn read(words: &[String]) -> Result<ArgumentInput, String> {
-    if let [one] = words {
-        if one == "-" || one.starts_with('@') {
-            let path = one.strip_prefix('@').unwrap_or(one);
+    if let [word] = words {
+        if word == "-" || word.starts_with('@') {
+            let path = word.strip_prefix('@').unwrap_or(word);
             return String::from_utf8(bytes(path, u64::MAX)?)
                 .map(ArgumentInput::Json)
-                .map_err(|_| no_text(path));
+                .map_err(|_| not_utf8(path));
         }
-        if pair(one).is_none() {
-            let is_json = one.trim().is_empty() || one.trim_start().starts_with(['{', '[', '"']);
+        if pair(word).is_none() {
+            let is_json = word.trim().is_empty() || word.trim_start().starts_with(['{', '[', '"']);
             return Ok(if is_json {
-                ArgumentInput::Json(one.clone())
+                ArgumentInput::Json(word.clone())
             } else {
-                ArgumentInput::Word(one.clone())
+                ArgumentInput::Word(word.clone())
             });
         }
     }
@@ -71,30 +71,30 @@ pub(super) fn pair(word: &str) -> Option<(&str, &str)> {
 
 /// Reads a file of at most `limit` bytes; `-` is standard input.
 pub(super) fn bytes(path: &str, limit: u64) -> Result<Vec<u8>, String> {
-    let (mut bytes, wanted) = (Vec::new(), limit.saturating_add(1));
-    let read = match path {
+    let (mut bytes, max_bytes) = (Vec::new(), limit.saturating_add(1));
+    let result = match path {
         "-" => {
-            let read = io::stdin().take(wanted).read_to_end(&mut bytes);
-            read.map_err(|error| format!("the standard input cannot be read: {error}"))
+            let result = io::stdin().take(max_bytes).read_to_end(&mut bytes);
+            result.map_err(|error| format!("the standard input cannot be read: {error}"))
         }
         path => {
-            let read = fs::File::open(path).and_then(|file| file.take(wanted).read_to_end(&mut bytes));
-            read.map_err(|error| format!("{path}: {error}"))
+            let result = fs::File::open(path).and_then(|file| file.take(max_bytes).read_to_end(&mut bytes));
+            result.map_err(|error| format!("{path}: {error}"))
         }
     };
-    match read?.try_into().unwrap_or(u64::MAX) > limit {
+    match result?.try_into().unwrap_or(u64::MAX) > limit {
         true => Err(format!("{path}: the file is larger than {limit} bytes (`--max-file`)")),
         false => Ok(bytes),
     }
 }
 
-fn no_text(path: &str) -> String {
+fn not_utf8(path: &str) -> String {
     format!("{path}: not valid UTF-8")
 }
 
 impl ArgumentInput {
     /// Returns the arguments for a tool as JSON text, with numbers verbatim. Values are typed by the schema; invalid
-    /// values are left to the validation of arguments, whose messages use the terms of the schema.
+    /// values are reported by the validation of arguments, whose messages use the terms of the schema.
     ///
     /// # Errors
     ///
@@ -102,16 +102,16 @@ impl ArgumentInput {
     pub(super) fn for_tool(self, tool: &Tool, max: u64) -> Result<Value, String> {
         let pairs = match self {
             ArgumentInput::Json(text) => return Ok(Value::String(text)),
-            ArgumentInput::Word(word) => return Err(wrong(&word, tool)),
+            ArgumentInput::Word(word) => return Err(invalid_word(&word, tool)),
             ArgumentInput::Pairs(pairs) => pairs,
         };
         let mut arguments = Members::default();
         for (name, value) in pairs {
-            let (path, shape) = place(tool.spec.input.shape(), &name, &tool.spec.defs);
+            let (path, shape) = resolve_path(tool.spec.input.shape(), &name, &tool.spec.defs);
             if is_file(tool, &path) {
-                let takes = Takes::of(shape, &tool.spec.defs);
-                if let Some(file) = file_of(&name, &value, takes.text, max)? {
-                    arguments.put_file(&path, &name, file, takes.lists_alone())?;
+                let accepted = AcceptedTypes::of(shape, &tool.spec.defs);
+                if let Some(file) = file_of(&name, &value, accepted.text, max)? {
+                    arguments.put_file(&path, &name, file, accepted.is_list_only())?;
                     continue;
                 }
             }
@@ -130,8 +130,8 @@ pub(super) fn is_file(tool: &Tool, path: &[&str]) -> bool {
             let part = match (source, path) {
                 (BodySource::Fields(fields), [name]) => {
                     // The document may use a different name.
-                    let of_name = fields.iter().find(|field| field.argument == *name || field.name == *name);
-                    of_name.map(|field| field.name.as_str())
+                    let field = fields.iter().find(|field| field.argument == *name || field.name == *name);
+                    field.map(|field| field.name.as_str())
                 }
                 (BodySource::Argument(argument), [first, part]) if argument == *first => Some(*part),
                 _ => None,
@@ -142,7 +142,7 @@ pub(super) fn is_file(tool: &Tool, path: &[&str]) -> bool {
     }
 }
 
-/// Returns the members of a file argument, or `None` if the value is JSON, or a string that is also allowed there.
+/// Returns the members of a file argument, or `None` if the value is JSON, or a string that the argument also accepts.
 ///
 /// # Errors
 ///
@@ -157,17 +157,17 @@ fn file_of(name: &str, word: &str, is_text: bool, max: u64) -> Result<Option<Mem
         };
     };
     let bytes = bytes(path, max).map_err(|error| format!("`{name}`: {error}"))?;
-    let text = |text: String| Member::Value(Value::String(text).to_string());
+    let string = |text: String| Member::Value(Value::String(text).to_string());
     let content = STANDARD.encode(bytes);
-    let mut fields = vec![("base64".to_owned(), text(content))];
-    if let Some(own) = Path::new(path).file_name().filter(|_| path != "-") {
-        fields.push(("filename".to_owned(), text(own.to_string_lossy().into_owned())));
+    let mut fields = vec![("base64".to_owned(), string(content))];
+    if let Some(file_name) = Path::new(path).file_name().filter(|_| path != "-") {
+        fields.push(("filename".to_owned(), string(file_name.to_string_lossy().into_owned())));
     }
     Ok(Some(Members(fields)))
 }
 
 /// Returns the error for an invalid argument, with a suggestion.
-fn wrong(word: &str, tool: &Tool) -> String {
+fn invalid_word(word: &str, tool: &Tool) -> String {
     let suggestion = if Path::new(word).is_file() {
         format!("; `@{word}` reads the file")
     } else {
@@ -180,23 +180,28 @@ fn wrong(word: &str, tool: &Tool) -> String {
 
 /// Returns the path to the field `a.b.c`, and its shape. Names of fields may also contain dots: the longest existing
 /// name is used.
-fn place<'n, 's>(root: &'s Shape, name: &'n str, defs: &'s List<Def>) -> (Vec<&'n str>, Option<&'s Shape>) {
-    let (mut path, mut rest, mut here) = (Vec::new(), name, root);
+fn resolve_path<'n, 's>(
+    root: &'s Shape,
+    name: &'n str,
+    defs: &'s List<Def>,
+) -> (Vec<&'n str>, Option<&'s Shape>) {
+    let (mut path, mut remaining, mut shape) = (Vec::new(), name, root);
     loop {
-        if let Some(found) = field(here, rest, defs) {
-            path.push(rest);
-            return (path, found);
+        if let Some(field_shape) = field(shape, remaining, defs) {
+            path.push(remaining);
+            return (path, field_shape);
         }
-        let dots = rest.match_indices('.').map(|(at, _)| at).rev();
-        let mut parents =
-            dots.filter(|at| *at > 0).filter_map(|at| Some((at, field(here, rest.get(..at)?, defs)??)));
-        let Some((at, parent)) = parents.next() else {
-            path.push(rest);
+        let dots = remaining.match_indices('.').map(|(index, _)| index).rev();
+        let mut parents = dots
+            .filter(|index| *index > 0)
+            .filter_map(|index| Some((index, field(shape, remaining.get(..index)?, defs)??)));
+        let Some((index, parent)) = parents.next() else {
+            path.push(remaining);
             return (path, None);
         };
-        let (head, tail) = rest.split_at(at);
+        let (head, tail) = remaining.split_at(index);
         path.push(head);
-        (rest, here) = (tail.trim_start_matches('.'), parent);
+        (remaining, shape) = (tail.trim_start_matches('.'), parent);
     }
 }
 
@@ -221,9 +226,9 @@ impl Members {
         defs: &List<Def>,
     ) -> Result<(), String> {
         let Some((first, rest)) = path.split_first() else { return Ok(()) };
-        let known = self.0.iter_mut().find(|(known, _)| known == first).map(|(_, member)| member);
+        let existing = self.0.iter_mut().find(|(key, _)| key == first).map(|(_, member)| member);
         if !rest.is_empty() {
-            return match known {
+            return match existing {
                 Some(Member::Object(members)) => members.put(rest, name, word, shape, defs),
                 Some(_) => Err(format!("`{first}` is set as a whole, and again by `{name}`")),
                 None => {
@@ -234,18 +239,18 @@ impl Members {
                 }
             };
         }
-        let takes = Takes::of(shape, defs);
-        let word = &content(name, word, &takes)?;
-        match known {
-            Some(Member::List(items)) => items.extend(takes.items(word, defs)),
+        let accepted = AcceptedTypes::of(shape, defs);
+        let word = &content(name, word, &accepted)?;
+        match existing {
+            Some(Member::List(items)) => items.extend(accepted.items(word, defs)),
             Some(_) => {
                 return Err(format!("`{name}` is given twice; write an array as {name}='[\"a\", \"b\"]'"));
             }
             None => {
-                let null = takes.lists_alone() && takes.json(word, defs) == "null";
-                let member = match takes.lists_alone() && !null {
-                    true => Member::List(takes.items(word, defs)),
-                    false => Member::Value(takes.json(word, defs)),
+                let null = accepted.is_list_only() && accepted.json(word, defs) == "null";
+                let member = match accepted.is_list_only() && !null {
+                    true => Member::List(accepted.items(word, defs)),
+                    false => Member::Value(accepted.json(word, defs)),
                 };
                 self.0.push(((*first).to_owned(), member));
             }
@@ -256,15 +261,15 @@ impl Members {
     /// Adds the members of a file, next to members that were set separately, or as another item of an array.
     fn put_file(&mut self, path: &[&str], name: &str, file: Members, is_list: bool) -> Result<(), String> {
         let Some((first, rest)) = path.split_first() else { return Ok(()) };
-        let at = self.0.iter().position(|(known, _)| known == first).unwrap_or(self.0.len());
-        if at == self.0.len() {
+        let index = self.0.iter().position(|(key, _)| key == first).unwrap_or(self.0.len());
+        if index == self.0.len() {
             let empty = match is_list && rest.is_empty() {
                 true => Member::List(Vec::new()),
                 false => Member::Object(Members::default()),
             };
             self.0.push(((*first).to_owned(), empty));
         }
-        match &mut self.0[at].1 {
+        match &mut self.0[index].1 {
             Member::Object(members) if !rest.is_empty() => members.put_file(rest, name, file, is_list),
             Member::List(files) if rest.is_empty() => {
                 files.push(file.json());
@@ -294,7 +299,7 @@ impl Members {
 }
 
 /// Returns the value of an argument: `@FILE` is the content of the file, and `@@` starts a string with `@`.
-fn content(name: &str, word: &str, takes: &Takes<'_>) -> Result<String, String> {
+fn content(name: &str, word: &str, accepted: &AcceptedTypes<'_>) -> Result<String, String> {
     let Some(path) = word.strip_prefix('@') else { return Ok(word.to_owned()) };
     if path.starts_with('@') {
         return Ok(path.to_owned());
@@ -302,9 +307,9 @@ fn content(name: &str, word: &str, takes: &Takes<'_>) -> Result<String, String> 
     let message =
         |reason| format!("`{name}`: {reason}; write a string that begins with `@` as {name}=@{word}");
     let bytes = bytes(path, u64::MAX).map_err(message)?;
-    if takes.base64 {
-        return Ok(if takes.of_urls { URL_SAFE_NO_PAD.encode(bytes) } else { STANDARD.encode(bytes) });
+    if accepted.base64 {
+        return Ok(if accepted.url_safe { URL_SAFE_NO_PAD.encode(bytes) } else { STANDARD.encode(bytes) });
     }
-    let text = String::from_utf8(bytes).map_err(|_| message(no_text(path)))?;
-    Ok(if takes.text { text } else { text.trim().to_owned() })
+    let text = String::from_utf8(bytes).map_err(|_| message(not_utf8(path)))?;
+    Ok(if accepted.text { text } else { text.trim().to_owned() })
 }

@@ -59,22 +59,22 @@ pub(super) fn describe(
         Some(tool) => runtime.block_on(tool.execute(arguments, &context)),
         None => return Err(ToolError::failed("there is no such tool")),
     };
-    let asked = recorder.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let Some((argv, options)) = asked else {
+    let recorded = recorder.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Some((argv, options)) = recorded else {
         // The arguments cannot be turned into a command.
         return Err(outcome.err().unwrap_or_else(|| ToolError::failed("the tool runs no program")));
     };
-    let displayed = |name: &str, value: &str| match plan.inherit.iter().any(|inherited| *inherited == *name) {
+    let masked = |name: &str, value: &str| match plan.inherit.iter().any(|inherited| *inherited == *name) {
         true if !task.show_secrets => json!("****"),
         _ => json!(value),
     };
     let env: Map<String, Value> =
-        options.env.iter().map(|(name, value)| (name.clone(), displayed(name, value))).collect();
+        options.env.iter().map(|(name, value)| (name.clone(), masked(name, value))).collect();
     Ok(json!({
         "argv": argv,
         "env": env,
         "stdin": String::from_utf8_lossy(&options.stdin),
-        "work_dir": options.work_dir.as_ref().or(task.requests.given_work_dir()).map(|path| path.display().to_string()),
+        "work_dir": options.work_dir.as_ref().or(task.requests.explicit_work_dir()).map(|path| path.display().to_string()),
         "read_only": options.read_only,
         "network": !options.network_disabled,
     }))

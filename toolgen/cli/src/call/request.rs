@@ -20,14 +20,15 @@ const PLACEHOLDER_SERVER: &str = "http://localhost";
 pub(super) fn unknown_variable(task: &Call, plan: &RequestPlan) -> Option<String> {
     let variables = || plan.servers.iter().flat_map(|server| &server.variables);
     // An undeclared variable has no value until the user sets one.
-    let is_place = |name: &str| plan.servers.iter().any(|server| server.url.contains(&format!("{{{name}}}")));
-    let unknown = |name: &&String| !is_place(name);
-    let name = task.requests.server_variables.iter().map(|(name, _)| name).find(unknown)?;
-    let known: Vec<String> = variables().map(|variable| format!("`{}`", variable.name)).collect();
-    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    let near = suggestion(name, variables().map(|variable| variable.name.as_str()));
-    let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-    Some(format!("the server has no variable `{name}`; it has {known}{near}"))
+    let is_in_url =
+        |name: &str| plan.servers.iter().any(|server| server.url.contains(&format!("{{{name}}}")));
+    let is_unknown = |name: &&String| !is_in_url(name);
+    let name = task.requests.server_variables.iter().map(|(name, _)| name).find(is_unknown)?;
+    let declared: Vec<String> = variables().map(|variable| format!("`{}`", variable.name)).collect();
+    let declared = if declared.is_empty() { "none".to_owned() } else { declared.join(", ") };
+    let hint = suggestion(name, variables().map(|variable| variable.name.as_str()));
+    let hint = hint.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    Some(format!("the server has no variable `{name}`; it has {declared}{hint}"))
 }
 
 /// Builds the request. `Err` is the message for a model.
@@ -47,13 +48,14 @@ pub(super) fn build(
     if let Some(files) = &files {
         options.files = files;
     }
-    let no_url = |problems: &[RequestProblem]| problems.iter().all(|p| p.kind == RequestProblemKind::BaseUrl);
-    let mut built = http::build(plan, arguments, &options);
+    let lacks_url =
+        |problems: &[RequestProblem]| problems.iter().all(|p| p.kind == RequestProblemKind::BaseUrl);
+    let mut result = http::build(plan, arguments, &options);
     // A relative server is relative to the URL of the document, which a file does not have.
     for (base_url, document_url) in [(None, Some(PLACEHOLDER_SERVER)), (Some(PLACEHOLDER_SERVER), None)] {
-        if options.base_url.is_none() && built.as_ref().is_err_and(|problems| no_url(problems)) {
-            built = http::build(plan, arguments, &BuildOptions { base_url, document_url, ..options });
-            if built.is_ok() {
+        if options.base_url.is_none() && result.as_ref().is_err_and(|problems| lacks_url(problems)) {
+            result = http::build(plan, arguments, &BuildOptions { base_url, document_url, ..options });
+            if result.is_ok() {
                 let message = format!(
                     "the document has no absolute server URL; {PLACEHOLDER_SERVER} is used instead (see `--base-url`)"
                 );
@@ -61,7 +63,7 @@ pub(super) fn build(
             }
         }
     }
-    built.map_err(|problems| {
+    result.map_err(|problems| {
         let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
         messages.join("\n")
     })
@@ -70,19 +72,20 @@ pub(super) fn build(
 /// Adds the available credentials. Reports missing ones with a fix: set the variables of the schemes, or choose
 /// variables.
 pub(super) fn authorize(task: &Call, plan: &RequestPlan, request: &mut HttpRequest, output: &mut Output) {
-    let known =
+    let available =
         DryRunCredentials { env_credentials: credentials(&task.selection.options), requests: &task.requests };
-    let Err(missing) = http::authorize(request, plan, &known) else { return };
-    let named: Vec<_> = missing.iter().filter(|all| all.iter().all(|one| !one.env.is_empty())).collect();
-    let joined = |all: &[MissingCredential], text: fn(&MissingCredential) -> String| {
-        all.iter().map(text).collect::<Vec<_>>().join(" with ")
+    let Err(missing) = http::authorize(request, plan, &available) else { return };
+    let with_variables: Vec<_> =
+        missing.iter().filter(|schemes| schemes.iter().all(|scheme| !scheme.env.is_empty())).collect();
+    let join = |schemes: &[MissingCredential], text: fn(&MissingCredential) -> String| {
+        schemes.iter().map(text).collect::<Vec<_>>().join(" with ")
     };
-    let alternatives: Vec<String> = if named.is_empty() {
-        let scheme = |one: &MissingCredential| format!("`{}` ({})", one.scheme, one.remedy);
-        missing.iter().map(|all| joined(all, scheme)).collect()
+    let alternatives: Vec<String> = if with_variables.is_empty() {
+        let name = |scheme: &MissingCredential| format!("`{}` ({})", scheme.scheme, scheme.remedy);
+        missing.iter().map(|schemes| join(schemes, name)).collect()
     } else {
-        let variable = |one: &MissingCredential| format!("`{}`: set {}", one.scheme, one.env);
-        named.into_iter().map(|all| joined(all, variable)).collect()
+        let variable = |scheme: &MissingCredential| format!("`{}`: set {}", scheme.scheme, scheme.env);
+        with_variables.into_iter().map(|schemes| join(schemes, variable)).collect()
     };
     output.note(&format!("there is no credential for {}", alternatives.join(", or ")));
 }
@@ -92,8 +95,8 @@ pub(super) fn add_headers(task: &Call, request: &mut HttpRequest, output: &mut O
     match headers(&task.requests) {
         Ok(headers) => {
             let added = headers.into_iter().filter(|(name, _)| request.header(name).is_none());
-            let displayed = |value| if task.show_secrets { value } else { REDACTED.to_owned() };
-            let added: Vec<_> = added.map(|(name, value)| (name.to_owned(), displayed(value))).collect();
+            let masked = |value| if task.show_secrets { value } else { REDACTED.to_owned() };
+            let added: Vec<_> = added.map(|(name, value)| (name.to_owned(), masked(value))).collect();
             request.headers.extend(added);
         }
         Err(error) => output.note(&error),
@@ -103,8 +106,8 @@ pub(super) fn add_headers(task: &Call, request: &mut HttpRequest, output: &mut O
 /// Whether no security alternative has environment variables for all its schemes, so that setting variables cannot
 /// satisfy any.
 pub(super) fn lacks_variables(plan: &RequestPlan) -> bool {
-    let has = |scheme: &SecurityScheme| !scheme.env.as_str().is_empty();
-    !plan.security.iter().any(|alternative| alternative.schemes.iter().all(has))
+    let has_variable = |scheme: &SecurityScheme| !scheme.env.as_str().is_empty();
+    !plan.security.iter().any(|alternative| alternative.schemes.iter().all(has_variable))
 }
 
 pub(super) fn base64(bytes: &[u8]) -> String {

@@ -18,7 +18,7 @@ use super::super::args::Call;
 use super::super::compile::needs_program;
 use super::super::engines::engines;
 use super::super::output::Output;
-use super::super::output_file::is_standard;
+use super::super::output_file::is_stdout;
 use super::{request, usage};
 
 /// Calls the tool and prints its result. Also returns `Problems` if the response is an error.
@@ -29,17 +29,17 @@ pub(super) fn run(
     arguments: Value,
     output: &mut Output,
 ) -> io::Result<Outcome> {
-    let mut called = with_callees(vec![tool], all).into_iter();
+    let mut callees = with_callees(vec![tool], all).into_iter();
     if let Some((name, reason)) =
-        called.find_map(|tool| Some((tool.spec.name.as_str(), needs_program(&tool.call)?)))
+        callees.find_map(|tool| Some((tool.spec.name.as_str(), needs_program(&tool.call)?)))
     {
-        output.complain(&format!(
+        output.error(&format!(
             "`{name}` cannot be called from here: {reason}; `cargo toolgen test` calls it in a simulated world"
         ));
         return Ok(Outcome::Problems);
     }
-    if let Some(reason) = no_output(task, tool) {
-        output.complain(&reason);
+    if let Some(reason) = output_error(task, tool) {
+        output.error(&reason);
         return Ok(Outcome::Usage);
     }
     output.progress(&format!("calling {}", tool.spec.name.as_str()));
@@ -47,14 +47,14 @@ pub(super) fn run(
         Ok(result) => {
             let outcome = show(task, &result, output)?;
             if let Some(text) = result.operator_text() {
-                output.complain(text);
+                output.error(text);
             }
             Ok(outcome)
         }
         Err(error) => {
             let text = error.operator_text();
             // The printed line already starts with `error: `.
-            output.complain(text.strip_prefix("Error: ").unwrap_or(&text));
+            output.error(text.strip_prefix("Error: ").unwrap_or(&text));
             if matches!(error, ToolError::InvalidArgs { .. }) {
                 output.note(&usage(tool));
             }
@@ -73,23 +73,23 @@ pub(super) fn run(
 /// Calls the tool through a toolbox with it and the tools that it calls. The user decides the order of calls, so the
 /// requirements of the tool are ignored.
 fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<ToolResult, ToolError> {
-    let failed = |error: &dyn fmt::Display| ToolError::failed(error.to_string());
+    let to_error = |error: &dyn fmt::Display| ToolError::failed(error.to_string());
     let timeout = Duration::from_secs(task.requests.timeout);
     let (engines, servers) =
-        engines(&task.requests, &task.selection.options).map_err(|error| failed(&error))?;
+        engines(&task.requests, &task.selection.options).map_err(|error| to_error(&error))?;
     let tools = with_callees(vec![tool], all).into_iter().map(|tool| {
         let mut tool = plan::Tool::from(tool.clone());
         tool.spec.requires = List::EMPTY;
         tool
     });
-    let tools = engines.tools_from(tools).map_err(|error| failed(&error))?;
-    let registry = Registry::new(tools).map_err(|error| failed(&error))?;
-    let place = ToolboxContext::new().with_work_dir(task.requests.work_dir());
+    let tools = engines.tools_from(tools).map_err(|error| to_error(&error))?;
+    let registry = Registry::new(tools).map_err(|error| to_error(&error))?;
+    let context = ToolboxContext::new().with_work_dir(task.requests.work_dir());
     let toolbox =
-        Toolbox::builder(&registry).context(place).default_timeout(timeout).without_paging().build();
-    let toolbox = toolbox.map_err(|error| failed(&error))?;
+        Toolbox::builder(&registry).context(context).default_timeout(timeout).without_paging().build();
+    let toolbox = toolbox.map_err(|error| to_error(&error))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| failed(&error))?;
+    let runtime = runtime.map_err(|error| to_error(&error))?;
     runtime.block_on(async {
         let cancel = CancellationToken::new();
         let name = tool.spec.name.as_str();
@@ -107,15 +107,15 @@ fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<Too
 }
 
 /// Returns why the response of a tool cannot be written to `--output`.
-fn no_output(task: &Call, tool: &Tool) -> Option<String> {
+fn output_error(task: &Call, tool: &Tool) -> Option<String> {
     let path = task.requests.output.as_deref()?;
     if tool.call.http().is_none() {
         let name = tool.spec.name.as_str();
         return Some(format!("`--output` writes a response body, and `{name}` sends no request"));
     }
-    if is_standard(path) {
-        let both = "`--output -` writes the response body to standard output; it cannot be used with `--format json`";
-        return task.format.json.then(|| both.to_owned());
+    if is_stdout(path) {
+        let message = "`--output -` writes the response body to standard output; it cannot be used with `--format json`";
+        return task.format.json.then(|| message.to_owned());
     }
     // The call may have an effect, so it is not sent if its result cannot be written.
     if path.symlink_metadata().is_ok() {
@@ -126,9 +126,9 @@ fn no_output(task: &Call, tool: &Tool) -> Option<String> {
 }
 
 fn show(task: &Call, result: &ToolResult, output: &mut Output) -> io::Result<Outcome> {
-    let refused = result.details.get("ok") == Some(&Value::Bool(false)) || result.is_error();
+    let is_failure = result.details.get("ok") == Some(&Value::Bool(false)) || result.is_error();
     let not_saved = task.requests.output.is_some() && result.details.get("saved").is_none();
-    let outcome = if refused || not_saved { Outcome::Problems } else { Outcome::Fine };
+    let outcome = if is_failure || not_saved { Outcome::Problems } else { Outcome::Fine };
     if let Some(path) = task.requests.output.as_deref().filter(|_| !task.format.json) {
         let texts = result.content.iter().filter_map(|content| match content {
             Content::Text(text) => Some(text.trim_end()),
@@ -141,9 +141,9 @@ fn show(task: &Call, result: &ToolResult, output: &mut Output) -> io::Result<Out
             output.note(&format!("{head} {note}"));
             return Ok(outcome);
         }
-        if is_standard(path) {
+        if is_stdout(path) {
             // Do not present other texts as a successful body.
-            output.complain(&texts.join("\n"));
+            output.error(&texts.join("\n"));
             return Ok(outcome);
         }
     }

@@ -15,12 +15,12 @@ const MAX_USAGE_VALUES: usize = 4;
 
 /// The JSON types that a shape accepts.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Takes<'a> {
+pub(super) struct AcceptedTypes<'a> {
     pub(super) text: bool,
-    /// Whether its strings are Base64.
+    /// Whether the strings are Base64.
     pub(super) base64: bool,
     /// Whether the Base64 alphabet is the URL-safe one.
-    pub(super) of_urls: bool,
+    pub(super) url_safe: bool,
     null: bool,
     boolean: bool,
     number: bool,
@@ -30,15 +30,15 @@ pub(super) struct Takes<'a> {
     list: Option<Option<&'a Shape>>,
 }
 
-impl<'a> Takes<'a> {
+impl<'a> AcceptedTypes<'a> {
     /// Returns the types that a shape accepts; all types if there is no shape.
-    pub(super) fn of(shape: Option<&'a Shape>, defs: &'a List<Def>) -> Takes<'a> {
-        let mut takes = Takes::default();
+    pub(super) fn of(shape: Option<&'a Shape>, defs: &'a List<Def>) -> AcceptedTypes<'a> {
+        let mut accepted = AcceptedTypes::default();
         match shape {
-            Some(shape) => takes.add(shape, defs, 0),
-            None => takes.anything = true,
+            Some(shape) => accepted.add(shape, defs, 0),
+            None => accepted.anything = true,
         }
-        takes
+        accepted
     }
 
     fn add(&mut self, shape: &'a Shape, defs: &'a List<Def>, depth: usize) {
@@ -55,8 +55,8 @@ impl<'a> Takes<'a> {
             Kind::Integer(_) | Kind::Number(_) => self.number = true,
             Kind::String(rules) => {
                 self.text = true;
-                self.of_urls |= &*rules.content_encoding == "base64url";
-                self.base64 |= self.of_urls || &*rules.content_encoding == "base64";
+                self.url_safe |= &*rules.content_encoding == "base64url";
+                self.base64 |= self.url_safe || &*rules.content_encoding == "base64";
             }
             Kind::Enum(literals) => literals.iter().for_each(|literal| match literal {
                 Literal::Null => self.null = true,
@@ -68,8 +68,10 @@ impl<'a> Takes<'a> {
             Kind::Array(rules) => self.list = Some(Some(&*rules.items)),
             Kind::Tuple(_) => self.list = Some(None),
             Kind::Object(_) => self.object = true,
-            Kind::Union(rules) => rules.variants.iter().for_each(|one| self.add(one, defs, depth + 1)),
-            Kind::All(shapes) => shapes.iter().for_each(|one| self.add(one, defs, depth + 1)),
+            Kind::Union(rules) => {
+                rules.variants.iter().for_each(|variant| self.add(variant, defs, depth + 1))
+            }
+            Kind::All(shapes) => shapes.iter().for_each(|shape| self.add(shape, defs, depth + 1)),
             Kind::Ref(name) => match find_def(defs, name) {
                 Some(shape) => self.add(shape, defs, depth + 1),
                 None => self.anything = true,
@@ -78,12 +80,12 @@ impl<'a> Takes<'a> {
     }
 
     /// Whether it accepts arrays but not strings, so that commas separate items and a repeated name adds items.
-    pub(super) fn lists_alone(&self) -> bool {
+    pub(super) fn is_list_only(&self) -> bool {
         self.list.is_some() && !self.text && !self.anything
     }
 
     /// Whether a JSON value has an accepted type.
-    fn fits(&self, value: &Value) -> bool {
+    fn accepts(&self, value: &Value) -> bool {
         self.anything
             || match value {
                 Value::Null => self.null,
@@ -97,14 +99,14 @@ impl<'a> Takes<'a> {
 
     /// Returns a value as JSON text, with numbers verbatim.
     pub(super) fn json(&self, word: &str, defs: &'a List<Def>) -> String {
-        let read = serde_json::from_str::<Value>(word);
-        if read.as_ref().is_ok_and(|value| self.fits(value)) {
+        let parsed = serde_json::from_str::<Value>(word);
+        if parsed.as_ref().is_ok_and(|value| self.accepts(value)) {
             return word.trim().to_owned();
         }
-        if self.lists_alone() {
+        if self.is_list_only() {
             return format!("[{}]", self.items(word, defs).join(","));
         }
-        match read {
+        match parsed {
             // Keep the type of an invalid value, so that its error message is correct.
             Ok(_) if !self.text => word.trim().to_owned(),
             _ => Value::String(word.to_owned()).to_string(),
@@ -126,7 +128,7 @@ impl<'a> Takes<'a> {
         if word.is_empty() {
             return Vec::new();
         }
-        let item = Takes::of(self.list.flatten(), defs);
+        let item = AcceptedTypes::of(self.list.flatten(), defs);
         // Objects contain commas themselves.
         if item.object && word.trim_start().starts_with('{') {
             return vec![item.json(word, defs)];
@@ -146,19 +148,19 @@ fn find<'a>(shape: &'a Shape, name: &str, defs: &'a List<Def>, depth: usize) -> 
     }
     match &shape.kind {
         Kind::Object(rules) => {
-            let named = rules.fields.iter().find(|field| *field.name == *name);
-            let named = named.or_else(|| {
+            let field = rules.fields.iter().find(|field| *field.name == *name);
+            let field = field.or_else(|| {
                 rules.fields.iter().find(|field| field.aliases.iter().any(|alias| **alias == *name))
             });
-            match (&rules.extra, named) {
+            match (&rules.extra, field) {
                 (_, Some(field)) => Some(Some(&field.shape)),
                 (Extra::Of(shape), None) => Some(Some(&**shape)),
                 _ => None,
             }
         }
-        Kind::Union(rules) => rules.variants.iter().find_map(|one| find(one, name, defs, depth + 1)),
-        Kind::All(shapes) => shapes.iter().find_map(|one| find(one, name, defs, depth + 1)),
-        Kind::Ref(name_of) => find(find_def(defs, name_of)?, name, defs, depth + 1),
+        Kind::Union(rules) => rules.variants.iter().find_map(|variant| find(variant, name, defs, depth + 1)),
+        Kind::All(shapes) => shapes.iter().find_map(|shape| find(shape, name, defs, depth + 1)),
+        Kind::Ref(reference) => find(find_def(defs, reference)?, name, defs, depth + 1),
         _ => None,
     }
 }
@@ -167,9 +169,9 @@ fn find<'a>(shape: &'a Shape, name: &str, defs: &'a List<Def>, depth: usize) -> 
 fn first_field<'a>(shape: &'a Shape, defs: &'a List<Def>, depth: usize) -> Option<&'a str> {
     match &shape.kind {
         Kind::Object(rules) => {
-            let given = |field: &&Field| field.access != Access::ReadOnly;
-            let mut fields = rules.fields.iter().filter(given);
-            let required = rules.fields.iter().filter(given).find(|field| field.required);
+            let is_settable = |field: &&Field| field.access != Access::ReadOnly;
+            let mut fields = rules.fields.iter().filter(is_settable);
+            let required = rules.fields.iter().filter(is_settable).find(|field| field.required);
             required.or_else(|| fields.next()).map(|field| field.name.as_str())
         }
         Kind::Ref(name) if depth < MAX_DEPTH => first_field(find_def(defs, name)?, defs, depth + 1),
@@ -178,7 +180,7 @@ fn first_field<'a>(shape: &'a Shape, defs: &'a List<Def>, depth: usize) -> Optio
 }
 
 /// Returns the placeholder for a value of a shape: `TEXT`, `NUMBER`, `true|false`, …
-pub(super) fn word(shape: &Shape, defs: &List<Def>) -> String {
+pub(super) fn placeholder(shape: &Shape, defs: &List<Def>) -> String {
     if let Kind::Enum(literals) = &shape.kind
         && literals.len() <= MAX_USAGE_VALUES
     {
@@ -188,22 +190,22 @@ pub(super) fn word(shape: &Shape, defs: &List<Def>) -> String {
         });
         return texts.collect::<Vec<_>>().join("|");
     }
-    let takes = Takes::of(Some(shape), defs);
-    match takes {
-        Takes { anything: true, .. } => "JSON".to_owned(),
-        Takes { text: true, number: true, .. } => "NUMBER|TEXT".to_owned(),
-        Takes { text: true, .. } => "TEXT".to_owned(),
-        Takes { number: true, .. } => "NUMBER".to_owned(),
-        Takes { boolean: true, .. } => "true|false".to_owned(),
-        Takes { list: Some(Some(item)), .. } if is_short(&Takes::of(Some(item), defs)) => {
-            format!("{},…", word(item, defs))
+    let accepted = AcceptedTypes::of(Some(shape), defs);
+    match accepted {
+        AcceptedTypes { anything: true, .. } => "JSON".to_owned(),
+        AcceptedTypes { text: true, number: true, .. } => "NUMBER|TEXT".to_owned(),
+        AcceptedTypes { text: true, .. } => "TEXT".to_owned(),
+        AcceptedTypes { number: true, .. } => "NUMBER".to_owned(),
+        AcceptedTypes { boolean: true, .. } => "true|false".to_owned(),
+        AcceptedTypes { list: Some(Some(item)), .. } if is_short(&AcceptedTypes::of(Some(item), defs)) => {
+            format!("{},…", placeholder(item, defs))
         }
         _ => "JSON".to_owned(),
     }
 }
 
 /// Whether items are written between commas, rather than as JSON.
-fn is_short(item: &Takes<'_>) -> bool {
+fn is_short(item: &AcceptedTypes<'_>) -> bool {
     item.text || !(item.object || item.list.is_some())
 }
 
@@ -211,13 +213,14 @@ fn is_short(item: &Takes<'_>) -> bool {
 pub(super) fn usage(shape: &Shape, defs: &List<Def>, is_file: &dyn Fn(&str) -> bool) -> String {
     let Kind::Object(rules) = &shape.kind else { return "one JSON object".to_owned() };
     let (required, optional): (Vec<_>, Vec<_>) = rules.fields.iter().partition(|field| field.required);
-    let typed = |name: &str, shape: &Shape| match first_field(shape, defs, 0) {
+    let with_placeholder = |name: &str, shape: &Shape| match first_field(shape, defs, 0) {
         _ if is_file(name) => format!("{name}=@FILE"),
         Some(part) => format!("{name}.{part}=…"),
-        None => format!("{name}={}", word(shape, defs)),
+        None => format!("{name}={}", placeholder(shape, defs)),
     };
-    let required = required.into_iter().map(|field| typed(&field.name, &field.shape));
-    let optional = optional.into_iter().map(|field| format!("[{}]", typed(&field.name, &field.shape)));
+    let required = required.into_iter().map(|field| with_placeholder(&field.name, &field.shape));
+    let optional =
+        optional.into_iter().map(|field| format!("[{}]", with_placeholder(&field.name, &field.shape)));
     let mut all: Vec<String> = required.chain(optional).collect();
     let more = all.len().saturating_sub(MAX_USAGE_ARGUMENTS);
     if more > 0 {

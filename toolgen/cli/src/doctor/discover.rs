@@ -17,18 +17,18 @@ const MAX_FILES: usize = 2_000;
 /// Maximum number of documents to compile.
 const MAX_DOCUMENTS: usize = 30;
 /// Directories of third-party files.
-const FOREIGN: [&str; 3] = ["target", "node_modules", "vendor"];
+const THIRD_PARTY_DIRS: [&str; 3] = ["target", "node_modules", "vendor"];
 /// Keys that documents contain, and other JSON files rarely do.
 const MARKS: [&str; 3] = ["openapi", "swagger", "toolgen"];
 
 /// Compiles the documents in a directory. Returns the findings, and the compiled documents by path.
 pub(super) fn documents(dir: &Path, output: &mut Output) -> (Vec<Finding>, Vec<(PathBuf, Program)>) {
     let (mut files, mut remaining) = (Vec::new(), MAX_FILES);
-    find(dir, 0, &mut remaining, &mut files);
-    let (mut findings, mut programs, mut more) = (Vec::new(), Vec::new(), 0);
+    collect_documents(dir, 0, &mut remaining, &mut files);
+    let (mut findings, mut programs, mut skipped) = (Vec::new(), Vec::new(), 0);
     for path in files {
         if findings.len() == MAX_DOCUMENTS {
-            more += 1;
+            skipped += 1;
             continue;
         }
         output.progress(&format!("compiling {}", path.display()));
@@ -41,8 +41,9 @@ pub(super) fn documents(dir: &Path, output: &mut Output) -> (Vec<Finding>, Vec<(
         findings.push(document_finding(&path, program.as_ref(), &problems));
         programs.extend(program.map(|program| (path, program)));
     }
-    if more > 0 {
-        findings.push(Finding::note(format!("{more} more files were not examined"), "pass a subdirectory"));
+    if skipped > 0 {
+        findings
+            .push(Finding::note(format!("{skipped} more files were not examined"), "pass a subdirectory"));
     }
     if findings.is_empty() {
         findings.push(Finding::note(
@@ -54,33 +55,37 @@ pub(super) fn documents(dir: &Path, output: &mut Output) -> (Vec<Finding>, Vec<(
 }
 
 /// Adds the files that may be documents, sorted by name.
-fn find(dir: &Path, depth: usize, remaining: &mut usize, files: &mut Vec<PathBuf>) {
+fn collect_documents(dir: &Path, depth: usize, remaining: &mut usize, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(dir) else { return };
     let mut entries: Vec<_> = entries.filter_map(Result::ok).collect();
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
-        let Some(rest) = remaining.checked_sub(1) else { return };
-        *remaining = rest;
+        let Some(left) = remaining.checked_sub(1) else { return };
+        *remaining = left;
         let name = entry.file_name().to_string_lossy().into_owned();
         // Links may form cycles.
-        let Ok(kind) = entry.file_type() else { continue };
+        let Ok(file_type) = entry.file_type() else { continue };
         // Show `api.yaml` instead of `./api.yaml`.
         let path = if dir == Path::new(".") { PathBuf::from(&name) } else { entry.path() };
-        if kind.is_dir() && depth < MAX_DEPTH && !name.starts_with('.') && !FOREIGN.contains(&name.as_str()) {
-            find(&path, depth + 1, remaining, files);
-        } else if kind.is_file() && is_document(&path) {
+        if file_type.is_dir()
+            && depth < MAX_DEPTH
+            && !name.starts_with('.')
+            && !THIRD_PARTY_DIRS.contains(&name.as_str())
+        {
+            collect_documents(&path, depth + 1, remaining, files);
+        } else if file_type.is_file() && is_document(&path) {
             files.push(path);
         }
     }
 }
 
 fn is_document(path: &Path) -> bool {
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    if !["json", "yaml", "yml", "lock"].contains(&ending) {
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    if !["json", "yaml", "yml", "lock"].contains(&extension) {
         return false;
     }
-    let small = fs::metadata(path).is_ok_and(|data| data.len() <= toolgen::source::MAX_BYTES as u64);
-    let Some(text) = small.then(|| fs::read(path).ok()).flatten() else { return false };
+    let is_small = fs::metadata(path).is_ok_and(|data| data.len() <= toolgen::source::MAX_BYTES as u64);
+    let Some(text) = is_small.then(|| fs::read(path).ok()).flatten() else { return false };
     let text = String::from_utf8_lossy(&text);
     // Marks are keys: in JSON of any object, in YAML at the start of a line.
     MARKS
@@ -96,49 +101,52 @@ fn document_finding(path: &Path, program: Option<&Program>, problems: &Problems)
     };
     let plural = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
     let tools = plural(program.all_tools().len(), "tool");
-    let what = format!("{visible}: {} {}, {tools}", program.kind, program.version);
+    let summary = format!("{visible}: {} {}, {tools}", program.kind, program.version);
     match (problems.count(Severity::Error), problems.count(Severity::Warning)) {
-        (0, _) if program.kind == "lock" => locked(path, what),
-        (0, 0) => Finding::fine(what),
-        (0, warnings) => Finding::note(format!("{what}, {}", plural(warnings, "warning")), check),
-        (errors, _) => Finding::problem(format!("{what}, {}", plural(errors, "error")), check),
+        (0, _) if program.kind == "lock" => lock_finding(path, summary),
+        (0, 0) => Finding::fine(summary),
+        (0, warnings) => Finding::note(format!("{summary}, {}", plural(warnings, "warning")), check),
+        (errors, _) => Finding::problem(format!("{summary}, {}", plural(errors, "error")), check),
     }
 }
 
 /// Compares a contract lock with the documents that it names.
-fn locked(path: &Path, what: String) -> Finding {
-    let Some(locked) = load(path, &mut Problems::new()) else { return Finding::fine(what) };
+fn lock_finding(path: &Path, summary: String) -> Finding {
+    let Some(locked) = load(path, &mut Problems::new()) else { return Finding::fine(summary) };
     let dir = path.parent().unwrap_or(Path::new(""));
     let documents: Vec<PathBuf> = locked.documents.iter().map(|document| dir.join(document)).collect();
-    let words: Vec<String> = documents.iter().map(|document| document.display().to_string()).collect();
+    let names: Vec<String> = documents.iter().map(|document| document.display().to_string()).collect();
     let compare =
-        format!("cargo toolgen check {}{} --lock {}", words.join(" "), locked.options, path.display());
-    if let Some(gone) = documents.iter().find(|document| !document.is_file()) {
-        let what = format!("{what}, of {}, which does not exist", gone.display());
-        return Finding::note(what, "pass the document to `cargo toolgen check --lock`, or write a new lock");
+        format!("cargo toolgen check {}{} --lock {}", names.join(" "), locked.options, path.display());
+    if let Some(missing) = documents.iter().collect_documents(|document| !document.is_file()) {
+        let summary = format!("{summary}, of {}, which does not exist", missing.display());
+        return Finding::note(
+            summary,
+            "pass the document to `cargo toolgen check --lock`, or write a new lock",
+        );
     }
     if documents.is_empty() {
         return Finding::note(
-            format!("{what}, not compared"),
+            format!("{summary}, not compared"),
             "it names no document, but tools of a program",
         );
     }
     if !locked.options.is_empty() {
-        return Finding::note(format!("{what}, not compared"), format!("`{compare}` compares it"));
+        return Finding::note(format!("{summary}, not compared"), format!("`{compare}` compares it"));
     }
     let mut problems = Problems::new();
     let programs: Vec<Program> = documents
         .iter()
         .filter_map(|path| compile(&Document::load(path, &mut problems)?, &Options::default(), &mut problems))
         .collect();
-    let now = surface(&programs.iter().collect::<Vec<_>>()).ok();
-    let now = now.filter(|_| programs.len() == documents.len());
-    match now.map(|now| locked.drift(&now).len()) {
-        Some(0) => Finding::fine(format!("{what}, up to date")),
+    let current = surface(&programs.iter().collect::<Vec<_>>()).ok();
+    let current = current.filter(|_| programs.len() == documents.len());
+    match current.map(|current| locked.drift(&current).len()) {
+        Some(0) => Finding::fine(format!("{summary}, up to date")),
         Some(changes) => Finding::problem(
-            format!("{what}; the tools differ from the lock ({changes} changes)"),
+            format!("{summary}; the tools differ from the lock ({changes} changes)"),
             format!("`{compare}` shows them, `--update` rewrites the lock"),
         ),
-        None => Finding::note(format!("{what}, not compared"), format!("`{compare}` shows the reason")),
+        None => Finding::note(format!("{summary}, not compared"), format!("`{compare}` shows the reason")),
     }
 }

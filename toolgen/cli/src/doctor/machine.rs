@@ -34,9 +34,9 @@ fn version(mut program: Command) -> Result<String, String> {
     }
 }
 
-fn version_finding(name: &str, version: Result<String, String>, must_be_new: bool) -> Finding {
+fn version_finding(name: &str, version: Result<String, String>, check_msrv: bool) -> Finding {
     match version {
-        Ok(version) if must_be_new && is_older(&version) => Finding::problem(
+        Ok(version) if check_msrv && is_older(&version) => Finding::problem(
             format!("{version} is older than {RUST}, which generated crates need"),
             "`rustup update stable`",
         ),
@@ -54,8 +54,8 @@ fn is_older(version: &str) -> bool {
         let text = text.split(['-', '+']).next().unwrap_or_default();
         text.split('.').map_while(|part| part.parse().ok()).collect()
     };
-    let given = numbers(version.split_whitespace().nth(1).unwrap_or_default());
-    !given.is_empty() && given < numbers(RUST)
+    let actual = numbers(version.split_whitespace().nth(1).unwrap_or_default());
+    !actual.is_empty() && actual < numbers(RUST)
 }
 
 /// Reports the version and the features of this program.
@@ -75,7 +75,7 @@ mod tests {
         assert!(is_older("rustc 1.70.0 (90c541806 2023-05-31)") && is_older("rustc 0.9"));
         assert!(!is_older(&format!("rustc {RUST}")) && !is_older("rustc 1.200.1-nightly") && !is_older("?"));
         let old = version_finding("rustc", Ok("rustc 1.70.0".to_owned()), true);
-        assert_eq!(old.remedy, "`rustup update stable`");
-        assert!(version_finding("cargo", Err("not found".to_owned()), false).remedy.contains("rustup.rs"));
+        assert_eq!(old.help, "`rustup update stable`");
+        assert!(version_finding("cargo", Err("not found".to_owned()), false).help.contains("rustup.rs"));
     }
 }

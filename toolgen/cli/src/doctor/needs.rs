@@ -11,7 +11,7 @@ use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::spec::plan::{ArgvTemplate, CommandPlan, ExecutionPlan, McpServer, McpTransport, Tool};
 use toolgen_runtime::spec::template::Scope;
 
-use super::super::engines::{counted, credentials, unset_schemes};
+use super::super::engines::{count_tools, credentials, unset_schemes};
 use super::Finding;
 
 type Programs = [(PathBuf, Program)];
@@ -25,7 +25,7 @@ pub(super) fn programs(compiled: &Programs) -> Vec<Finding> {
     for (_, program) in compiled {
         for tool in program.all_tools() {
             if let ExecutionPlan::Command(plan) = &tool.call {
-                for name in started(plan) {
+                for name in programs_of(plan) {
                     needed.entry(name).or_default().push(format!("the tool `{}`", tool.spec.name.as_str()));
                 }
             }
@@ -42,23 +42,23 @@ pub(super) fn programs(compiled: &Programs) -> Vec<Finding> {
     let missing = missing(&names);
     needed
         .iter()
-        .map(|(name, by)| {
+        .map(|(name, users)| {
             if missing.contains(name) {
                 let help = "install it, or add its directory to PATH; a path with `/` is relative to the current directory";
-                Finding::problem(format!("{name} is not found; needed by {}", few(by)), help)
+                Finding::problem(format!("{name} is not found; needed by {}", few(users)), help)
             } else {
-                Finding::fine(format!("{name}, for {}", few(by)))
+                Finding::fine(format!("{name}, for {}", few(users)))
             }
         })
         .collect()
 }
 
 /// Returns the programs of a command that do not depend on arguments.
-fn started(plan: &CommandPlan) -> Vec<String> {
-    let none = Map::new();
+fn programs_of(plan: &CommandPlan) -> Vec<String> {
+    let no_arguments = Map::new();
     let first = match plan.argv.first() {
         Some(ArgvTemplate::One { text, .. }) if plan.script.is_empty() => {
-            text.fill_text(&Scope::of(&none)).ok().flatten()
+            text.fill_text(&Scope::of(&no_arguments)).ok().flatten()
         }
         _ => None,
     };
@@ -71,21 +71,22 @@ fn missing(names: &[&str]) -> Vec<String> {
     };
     let (executor, options, cancel) =
         (LocalExecutor::new(), ExecOptions::default(), CancellationToken::new());
-    let found = runtime.block_on(preflight(&executor, names, &options, &cancel));
-    found.map(|capabilities| capabilities.missing).unwrap_or_default()
+    let result = runtime.block_on(preflight(&executor, names, &options, &cancel));
+    result.map(|capabilities| capabilities.missing).unwrap_or_default()
 }
 
 /// Returns the MCP servers of documents and locks, each once.
 fn servers(compiled: &Programs) -> Vec<&McpServer> {
-    let by_name = compiled.iter().flat_map(|(_, program)| program.all_servers()).map(|source| &source.server);
+    let declared =
+        compiled.iter().flat_map(|(_, program)| program.all_servers()).map(|source| &source.server);
     let tools = compiled.iter().flat_map(|(_, program)| program.all_tools());
-    let of_locks = tools.filter_map(|tool| match &tool.call {
+    let locked = tools.filter_map(|tool| match &tool.call {
         ExecutionPlan::Mcp(plan) => Some(&*plan.server),
         _ => None,
     });
     let mut servers: Vec<&McpServer> = Vec::new();
-    for server in by_name.chain(of_locks) {
-        if !servers.iter().any(|known| known.alias == server.alias && known.transport == server.transport) {
+    for server in declared.chain(locked) {
+        if !servers.iter().any(|other| other.alias == server.alias && other.transport == server.transport) {
             servers.push(server);
         }
     }
@@ -116,10 +117,12 @@ pub(super) fn variables(compiled: &Programs) -> Vec<Finding> {
             }
         }
     }
-    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let describe = |(name, by): (&String, &Vec<String>)| match set(name) {
-        true => Finding::fine(format!("{name} is set, for {}", few(by))),
-        false => Finding::note(format!("{name} is not set, for {}", few(by)), format!("`export {name}=…`")),
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let describe = |(name, users): (&String, &Vec<String>)| match is_set(name) {
+        true => Finding::fine(format!("{name} is set, for {}", few(users))),
+        false => {
+            Finding::note(format!("{name} is not set, for {}", few(users)), format!("`export {name}=…`"))
+        }
     };
     needed.iter().map(describe).chain(compiled.iter().flat_map(unset_credentials)).collect()
 }
@@ -132,24 +135,24 @@ fn unset_credentials((path, program): &(PathBuf, Program)) -> Vec<Finding> {
     };
     let tools: Vec<Tool> = program.all_tools().into_iter().map(|tool| tool.clone().into()).collect();
     let describe = |(scheme, (help, tools)): (String, (String, usize))| {
-        let tools = counted(tools);
+        let tools = count_tools(tools);
         Finding::note(format!("{}: no credential for `{scheme}`, of {tools}", path.display()), help)
     };
-    let closed = engine.blocked_hosts(&tools).into_iter().map(|host| {
-        let tools = counted(host.tools.len());
+    let blocked = engine.blocked_hosts(&tools).into_iter().map(|host| {
+        let tools = count_tools(host.tools.len());
         Finding::note(format!("{}: a private host, of {tools}", path.display()), host.remedy)
     });
-    closed.chain(unset_schemes(&engine, &tools).into_iter().map(describe)).collect()
+    blocked.chain(unset_schemes(&engine, &tools).into_iter().map(describe)).collect()
 }
 
 /// Lists the first few names, and the number of the others.
-fn few(all: &[String]) -> String {
-    let mut all: Vec<&str> = all.iter().map(String::as_str).collect();
-    all.dedup();
-    match all.as_slice() {
-        [first, second, third, rest @ ..] if !rest.is_empty() => {
-            format!("{first}, {second}, {third} and {} more", rest.len())
+fn few(names: &[String]) -> String {
+    let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
+    names.dedup();
+    match names.as_slice() {
+        [first, second, third, others @ ..] if !others.is_empty() => {
+            format!("{first}, {second}, {third} and {} more", others.len())
         }
-        few => few.join(", "),
+        names => names.join(", "),
     }
 }

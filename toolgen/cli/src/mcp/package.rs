@@ -7,23 +7,24 @@ use serde_json::Value;
 use toolgen_runtime::spec::mcp::Package;
 
 /// Returns the package that `npx`, `uvx` and similar commands start. `None` for any other command.
-pub(super) fn of(argv: &[&str]) -> Option<Package> {
-    let [program, rest @ ..] = argv else { return None };
+pub(super) fn detect(argv: &[&str]) -> Option<Package> {
+    let [program, arguments @ ..] = argv else { return None };
     let program = program.rsplit(['/', '\\']).next().unwrap_or(program);
     let program = program.trim_end_matches(".cmd").trim_end_matches(".exe");
-    let (npm, rest) = match (program, rest) {
-        ("npx" | "bunx" | "pnpx", rest)
-        | ("npm", ["exec" | "x", rest @ ..])
-        | ("pnpm" | "yarn", ["dlx", rest @ ..]) => (true, rest),
-        ("uvx" | "pipx", ["run", rest @ ..]) | ("uv", ["tool", "run", rest @ ..]) | ("uvx", rest) => {
-            (false, rest)
-        }
+    let (is_npm, arguments) = match (program, arguments) {
+        ("npx" | "bunx" | "pnpx", arguments)
+        | ("npm", ["exec" | "x", arguments @ ..])
+        | ("pnpm" | "yarn", ["dlx", arguments @ ..]) => (true, arguments),
+        ("uvx" | "pipx", ["run", arguments @ ..])
+        | ("uv", ["tool", "run", arguments @ ..])
+        | ("uvx", arguments) => (false, arguments),
         _ => return None,
     };
-    let text = if npm { package_argument(rest, &NPM) } else { package_argument(rest, &PYPI) }?;
-    let (name, version) = if npm { npm_name(text) } else { pypi_name(text) };
-    let registry = if npm { "npm" } else { "pypi" };
-    let integrity = if npm && !version.is_empty() { npm_integrity(name, version) } else { None };
+    let argument =
+        if is_npm { package_argument(arguments, &NPM) } else { package_argument(arguments, &PYPI) }?;
+    let (name, version) = if is_npm { npm_name(argument) } else { pypi_name(argument) };
+    let registry = if is_npm { "npm" } else { "pypi" };
+    let integrity = if is_npm && !version.is_empty() { npm_integrity(name, version) } else { None };
     Some(Package {
         registry: registry.to_owned(),
         name: name.to_owned(),
@@ -93,8 +94,8 @@ fn package_argument<'w>(words: &[&'w str], options: &Options) -> Option<&'w str>
 
 /// Splits `@scope/name@1.2.3`. Only an exact version is returned: a tag or a range may select another one later.
 fn npm_name(text: &str) -> (&str, &str) {
-    let at = text.char_indices().skip(1).find(|(_, char)| *char == '@').map(|(at, _)| at);
-    match at.and_then(|at| Some((text.get(..at)?, text.get(at + 1..)?))) {
+    let index = text.char_indices().skip(1).find(|(_, char)| *char == '@').map(|(index, _)| index);
+    match index.and_then(|index| Some((text.get(..index)?, text.get(index + 1..)?))) {
         Some((name, version)) => (name, if is_exact(version) { version } else { "" }),
         None => (text, ""),
     }
@@ -125,8 +126,8 @@ fn npm_integrity(name: &str, version: &str) -> Option<String> {
         let text = fs::read_to_string(dir.path().join("node_modules/.package-lock.json")).ok()?;
         let lock: Value = serde_json::from_str(&text).ok()?;
         let package = lock.get("packages")?.get(format!("node_modules/{name}"))?;
-        let same = package.get("version").and_then(Value::as_str) == Some(version);
-        package.get("integrity").and_then(Value::as_str).filter(|_| same).map(str::to_owned)
+        let is_same_version = package.get("version").and_then(Value::as_str) == Some(version);
+        package.get("integrity").and_then(Value::as_str).filter(|_| is_same_version).map(str::to_owned)
     })
 }
 
@@ -136,9 +137,9 @@ mod tests {
 
     #[test]
     fn package_of_a_command_is_found() {
-        let found = |line: &str| {
+        let detected = |line: &str| {
             let words: Vec<&str> = line.split(' ').collect();
-            of(&words).map(|package| format!("{} {} {}", package.registry, package.name, package.version))
+            detect(&words).map(|package| format!("{} {} {}", package.registry, package.name, package.version))
         };
         for (line, package) in [
             ("npx -y @example/shop-server@1.2.3 --port 1", Some("npm @example/shop-server 1.2.3")),
@@ -162,7 +163,7 @@ mod tests {
             ("npm start", None),
             ("npx", None),
         ] {
-            assert_eq!(found(line).as_deref(), package, "{line}");
+            assert_eq!(detected(line).as_deref(), package, "{line}");
         }
     }
 }

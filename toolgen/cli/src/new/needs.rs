@@ -1,4 +1,4 @@
-//! Enables the feature that a kind of tool needs in a crate, and prints the code that is left to write.
+//! Enables the feature that a kind of tool needs in a crate, and prints the code that remains to be written.
 
 use std::fs;
 use std::io;
@@ -11,12 +11,12 @@ use super::super::output::Output;
 
 const RUNTIME: &str = "toolgen-runtime";
 
-/// What a program needs to run tools of one kind.
+/// The requirements of a program that runs tools of one kind.
 struct Needs {
     /// Feature of `toolgen-runtime`; empty if none is needed.
     feature: &'static str,
     /// Where to add the code of `line`; empty if no code is needed.
-    place: &'static str,
+    location: &'static str,
     line: &'static str,
 }
 
@@ -43,7 +43,7 @@ fn of_kind(kind: &str) -> Needs {
         ),
         _ => ("", "", ""),
     };
-    Needs { feature, place: location, line }
+    Needs { feature, location, line }
 }
 
 /// Adds the feature to the crate in the directory of the manifest, and prints the code to write. Without a crate,
@@ -54,7 +54,7 @@ pub(super) fn enable_feature(kind: &str, manifest: &Path, output: &mut Output) -
     if !has_dependency(&before, RUNTIME) {
         return Ok(());
     }
-    let Needs { feature, place, line } = of_kind(kind);
+    let Needs { feature, location, line } = of_kind(kind);
     if !feature.is_empty() {
         let file = cargo.display();
         match with_feature(&before, RUNTIME, feature) {
@@ -68,7 +68,7 @@ pub(super) fn enable_feature(kind: &str, manifest: &Path, output: &mut Output) -
         }
     }
     if !line.is_empty() {
-        output.line(&format!("\nWrite {place}:\n\n    {line}\n"))?;
+        output.line(&format!("\nWrite {location}:\n\n    {line}\n"))?;
     }
     Ok(())
 }
@@ -87,7 +87,7 @@ fn with_feature(text: &str, name: &str, feature: &str) -> Option<String> {
             let value = value.trim();
             let changed = if let Some((head, list)) = value.split_once("features = [") {
                 let (list, tail) = list.split_once(']')?;
-                if list.split(',').any(|one| one.trim().trim_matches('"') == feature) {
+                if list.split(',').any(|item| item.trim().trim_matches('"') == feature) {
                     return Some(text.to_owned());
                 }
                 let comma = if list.trim().is_empty() { "" } else { ", " };
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn feature_is_added_without_other_changes() {
-        for (value, wanted) in [
+        for (value, expected) in [
             ("\"1\"", "{ version = \"1\", features = [\"http\"] }"),
             ("{ path = \"../x\" }", "{ path = \"../x\", features = [\"http\"] }"),
             (
@@ -129,7 +129,7 @@ mod tests {
                 format!("[package]\nname = \"a\"\n[dependencies]\nb = \"1\"\nx = {value}\n[lints]\n")
             };
             let changed = with_feature(&text(value), "x", "http");
-            assert_eq!(changed.as_deref(), Some(&*text(wanted)), "{value}");
+            assert_eq!(changed.as_deref(), Some(&*text(expected)), "{value}");
         }
     }
 

@@ -22,13 +22,13 @@ use super::simulation::{Requirements, Simulation, call};
 #[derive(Debug, PartialEq)]
 pub(super) enum Verdict {
     /// The check passed, with the number of calls.
-    Holds(usize),
+    Passes(usize),
     /// The check failed, with the reason.
     Fails(String),
     /// The outcome is unknown, with the reason.
     Unknown(String),
     /// There is nothing to check.
-    Nothing,
+    NotApplicable,
 }
 
 /// The checks, in the order of [`Subject::verdicts`].
@@ -65,11 +65,11 @@ impl<'a> Subject<'a> {
         });
         let mut accepted: Vec<(Value, bool)> = examples.collect();
         if accepted.is_empty() {
-            let made = sample::fitting(&schema);
-            accepted.push((if made.is_object() { made } else { json!({}) }, false));
+            let sample = sample::generate(&schema);
+            accepted.push((if sample.is_object() { sample } else { json!({}) }, false));
         }
-        let refused = match accepted.iter().find(|(arguments, _)| fits(spec, arguments).is_ok()) {
-            Some((good, _)) => sample::broken(&schema, good),
+        let refused = match accepted.iter().find(|(arguments, _)| validate(spec, arguments).is_ok()) {
+            Some((valid, _)) => sample::invalid_variants(&schema, valid),
             None => Vec::new(),
         };
         Subject { tool, all, accepted, refused, result: result_of(spec), cancel: cancel.clone() }
@@ -78,40 +78,41 @@ impl<'a> Subject<'a> {
     /// Replaces the arguments.
     #[allow(dead_code, reason = "only emitted tests set their own arguments")]
     pub(super) fn with(mut self, accepted: &[&str], refused: &[(&str, &str)]) -> Subject<'a> {
-        let read = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| json!(text));
-        self.accepted = accepted.iter().map(|arguments| (read(arguments), true)).collect();
+        let parse = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| json!(text));
+        self.accepted = accepted.iter().map(|arguments| (parse(arguments), true)).collect();
         self.refused =
-            refused.iter().map(|(what, arguments)| ((*what).to_owned(), read(arguments))).collect();
+            refused.iter().map(|(defect, arguments)| ((*defect).to_owned(), parse(arguments))).collect();
         self
     }
 
     /// Returns the outcome of each of the [`CHECKS`].
-    pub(super) async fn verdicts(&self, really: bool) -> [Verdict; 4] {
-        [self.accepts(really).await, self.refuses().await, self.reports().await, self.requires().await]
+    pub(super) async fn verdicts(&self, run_command: bool) -> [Verdict; 4] {
+        [self.accepts(run_command).await, self.refuses().await, self.reports().await, self.requires().await]
     }
 
-    async fn accepts(&self, really: bool) -> Verdict {
+    async fn accepts(&self, run_command: bool) -> Verdict {
         if let Some(reason) = Never::new(&self.tool.spec.defs).why(&self.tool.spec.input) {
             return Verdict::Fails(format!("no arguments can match its schema: {reason}"));
         }
-        let may_run = self.tool.spec.effects.read_only;
-        let really = really && matches!(self.tool.call, ExecutionPlan::Command(_)) && may_run;
-        for (arguments, is_given) in &self.accepted {
-            let failed = |reason: String| match is_given {
+        let is_read_only = self.tool.spec.effects.read_only;
+        let run_command = run_command && matches!(self.tool.call, ExecutionPlan::Command(_)) && is_read_only;
+        for (arguments, is_example) in &self.accepted {
+            let failed = |reason: String| match is_example {
                 true => Verdict::Fails(format!("its example {arguments}: {reason}")),
                 false => Verdict::Unknown(format!(
                     "{arguments}, generated from its schema: {reason}; add `examples`"
                 )),
             };
-            if let Err(error) = fits(&self.tool.spec, arguments) {
+            if let Err(error) = validate(&self.tool.spec, arguments) {
                 return failed(error);
             }
-            let (response, asked) = match self.call(arguments, false, really, Requirements::Waived).await {
-                Ok(answered) => answered,
-                Err(error) => return Verdict::Fails(error),
-            };
+            let (response, request_count) =
+                match self.call(arguments, false, run_command, Requirements::Waived).await {
+                    Ok(result) => result,
+                    Err(error) => return Verdict::Fails(error),
+                };
             if response.status() != 0 {
-                return match self.stands_on_guesses() {
+                return match self.depends_on_guesses() {
                     true => Verdict::Unknown(format!(
                         "{}; the tools it calls declare no `output`, so their results are guesses",
                         error_text(&response)
@@ -119,31 +120,32 @@ impl<'a> Subject<'a> {
                     false => failed(error_text(&response)),
                 };
             }
-            if asked == 0
-                && !really
+            if request_count == 0
+                && !run_command
                 && matches!(self.tool.call, ExecutionPlan::Http(_) | ExecutionPlan::Command(_))
             {
                 return failed("nothing was sent and no program started".to_owned());
             }
         }
-        Verdict::Holds(self.accepted.len())
+        Verdict::Passes(self.accepted.len())
     }
 
     async fn refuses(&self) -> Verdict {
-        for (what, arguments) in &self.refused {
-            let (response, asked) = match self.call(arguments, false, false, Requirements::Waived).await {
-                Ok(answered) => answered,
-                Err(error) => return Verdict::Fails(error),
-            };
+        for (defect, arguments) in &self.refused {
+            let (response, request_count) =
+                match self.call(arguments, false, false, Requirements::Waived).await {
+                    Ok(result) => result,
+                    Err(error) => return Verdict::Fails(error),
+                };
             let code = response.json()["code"].as_str().unwrap_or("success");
             if !REFUSALS.contains(&code) {
-                return Verdict::Fails(format!("{arguments} ({what}) is not rejected: {code}"));
+                return Verdict::Fails(format!("{arguments} ({defect}) is not rejected: {code}"));
             }
-            if asked > 0 {
-                return Verdict::Fails(format!("{arguments} ({what}) is rejected after something ran"));
+            if request_count > 0 {
+                return Verdict::Fails(format!("{arguments} ({defect}) is rejected after something ran"));
             }
         }
-        if self.refused.is_empty() { Verdict::Nothing } else { Verdict::Holds(self.refused.len()) }
+        if self.refused.is_empty() { Verdict::NotApplicable } else { Verdict::Passes(self.refused.len()) }
     }
 
     async fn reports(&self) -> Verdict {
@@ -151,7 +153,7 @@ impl<'a> Subject<'a> {
             ExecutionPlan::Http(_) | ExecutionPlan::Effect(_) => true,
             // An exit code may be declared as a result for the model.
             ExecutionPlan::Command(plan) => {
-                !plan.exit_codes.iter().any(|meaning| meaning.code == ExitCode::OTHER && meaning.success)
+                !plan.exit_codes.iter().any(|exit| exit.code == ExitCode::OTHER && exit.success)
             }
             ExecutionPlan::Compose(plan) => plan
                 .steps
@@ -159,49 +161,51 @@ impl<'a> Subject<'a> {
                 .any(|step| !step.optional && step.condition.is_none() && step.for_each.is_none()),
             _ => false,
         };
-        let good = self.accepted.iter().find(|(arguments, _)| fits(&self.tool.spec, arguments).is_ok());
-        let Some((arguments, _)) = good.filter(|_| can_fail) else { return Verdict::Nothing };
+        let valid = self.accepted.iter().find(|(arguments, _)| validate(&self.tool.spec, arguments).is_ok());
+        let Some((arguments, _)) = valid.filter(|_| can_fail) else { return Verdict::NotApplicable };
         match self.call(arguments, true, false, Requirements::Waived).await {
             Ok((response, _)) if response.status() == 0 => {
                 Verdict::Fails(format!("a failure looks like a success: {}", response.json()))
             }
             // The arguments are rejected, which the first check reports.
-            Ok((_, 0)) => Verdict::Nothing,
-            Ok(_) => Verdict::Holds(1),
+            Ok((_, 0)) => Verdict::NotApplicable,
+            Ok(_) => Verdict::Passes(1),
             Err(error) => Verdict::Fails(error),
         }
     }
 
     async fn requires(&self) -> Verdict {
         let spec = &self.tool.spec;
-        let needed = || spec.requires.iter().filter(|requirement| !requirement.optional);
-        let good = self.accepted.iter().find(|(arguments, _)| fits(spec, arguments).is_ok());
-        let Some((arguments, _)) = good.filter(|_| needed().next().is_some()) else {
-            return Verdict::Nothing;
+        let required = || spec.requires.iter().filter(|requirement| !requirement.optional);
+        let valid = self.accepted.iter().find(|(arguments, _)| validate(spec, arguments).is_ok());
+        let Some((arguments, _)) = valid.filter(|_| required().next().is_some()) else {
+            return Verdict::NotApplicable;
         };
         // Without its services, a tool is not built, and its other requirements are not checked.
         let (services, others): (Vec<_>, Vec<_>) =
-            needed().partition(|requirement| requirement.kind == RequirementKind::Service);
-        let first = services.first().map(|it| it.message_for(spec.name.as_str()).into_owned());
-        let messages = others.iter().map(|it| it.message_or_default().into_owned()).collect();
+            required().partition(|requirement| requirement.kind == RequirementKind::Service);
+        let first =
+            services.first().map(|requirement| requirement.message_for(spec.name.as_str()).into_owned());
+        let messages =
+            others.iter().map(|requirement| requirement.message_or_default().into_owned()).collect();
         let rounds = [(Requirements::Checked, Vec::from_iter(first)), (Requirements::Served, messages)];
-        for (requirements, wanted) in rounds.into_iter().filter(|(_, wanted)| !wanted.is_empty()) {
-            let (response, asked) = match self.call(arguments, false, false, requirements).await {
-                Ok(answered) => answered,
+        for (requirements, expected) in rounds.into_iter().filter(|(_, expected)| !expected.is_empty()) {
+            let (response, request_count) = match self.call(arguments, false, false, requirements).await {
+                Ok(result) => result,
                 Err(reason) => return Verdict::Fails(reason),
             };
             let text = response.json()["error"].as_str().unwrap_or_default();
-            if asked > 0 {
+            if request_count > 0 {
                 return Verdict::Fails("it runs although its requirements are not met".to_owned());
             }
-            if let Some(silent) = wanted.iter().find(|wanted| !text.contains(wanted.as_str())) {
+            if let Some(missing) = expected.iter().find(|message| !text.contains(message.as_str())) {
                 return Verdict::Fails(format!(
-                    "the result does not contain \"{silent}\": {}",
+                    "the result does not contain \"{missing}\": {}",
                     response.json()
                 ));
             }
         }
-        Verdict::Holds(needed().count())
+        Verdict::Passes(required().count())
     }
 
     /// Calls the tool in a new simulation. Also returns the number of requests that arrived.
@@ -209,18 +213,18 @@ impl<'a> Subject<'a> {
         &self,
         arguments: &Value,
         fails: bool,
-        really: bool,
+        run_command: bool,
         requirements: Requirements,
     ) -> Result<(OneShotOutput, usize), String> {
-        let pretended = Arc::new(Simulation::of(self.tool, &self.result, fails));
+        let simulation = Arc::new(Simulation::of(self.tool, &self.result, fails));
         let mut engines = Engines::new();
-        if !really {
-            engines = with_commands(engines, &pretended);
+        if !run_command {
+            engines = with_commands(engines, &simulation);
         }
         if self.tool.call.http().is_some() {
-            engines = with_http(engines, &pretended)?;
+            engines = with_http(engines, &simulation)?;
         }
-        let others = |name: &str| match self.all.iter().find(|tool| tool.spec.name.as_str() == name) {
+        let callee = |name: &str| match self.all.iter().find(|tool| tool.spec.name.as_str() == name) {
             Some(tool) => (tool.spec.clone(), result_of(&tool.spec)),
             None => {
                 let name = ToolName::parse(name.to_owned()).unwrap_or(ToolSpec::EMPTY.name);
@@ -228,19 +232,19 @@ impl<'a> Subject<'a> {
             }
         };
         let response =
-            call(self.tool, &others, &pretended, &engines, requirements, arguments, &self.cancel).await?;
-        Ok((response, pretended.request_count()))
+            call(self.tool, &callee, &simulation, &engines, requirements, arguments, &self.cancel).await?;
+        Ok((response, simulation.request_count()))
     }
 
     /// Whether the tool is composed of tools whose results are not declared.
-    fn stands_on_guesses(&self) -> bool {
+    fn depends_on_guesses(&self) -> bool {
         let names = self.tool.call.tools();
-        let called = |tool: &&Tool| names.contains(&tool.spec.name.as_str());
-        self.all.iter().filter(called).any(|tool| tool.spec.output.is_none())
+        let is_callee = |tool: &&Tool| names.contains(&tool.spec.name.as_str());
+        self.all.iter().filter(is_callee).any(|tool| tool.spec.output.is_none())
     }
 }
 
-fn fits(spec: &ToolSpec, arguments: &Value) -> Result<(), String> {
+fn validate(spec: &ToolSpec, arguments: &Value) -> Result<(), String> {
     tool::arguments(spec, arguments.clone(), &JSON_SCHEMA).map(drop).map_err(|error| error.to_string())
 }
 
@@ -248,7 +252,7 @@ fn fits(spec: &ToolSpec, arguments: &Value) -> Result<(), String> {
 fn result_of(spec: &ToolSpec) -> Value {
     let rendered =
         spec.output.as_ref().and_then(|output| render_output(output.shape(), &spec.defs, &JSON_SCHEMA).ok());
-    rendered.map_or_else(|| json!({}), |rendered| sample::fitting(&rendered.schema))
+    rendered.map_or_else(|| json!({}), |rendered| sample::generate(&rendered.schema))
 }
 
 fn error_text(response: &OneShotOutput) -> String {

@@ -11,7 +11,7 @@ use toolgen_runtime::spec::plan::{ExecutionPlan, Tool};
 
 use super::super::Outcome;
 use super::super::args::Test;
-use super::super::generate::foreign;
+use super::super::generate::has_handwritten;
 use super::super::output::Output;
 use super::checks::Subject;
 
@@ -34,21 +34,21 @@ pub(super) fn run(
     output: &mut Output,
 ) -> io::Result<Outcome> {
     let [document] = task.selection.documents() else {
-        output.complain("`--emit` takes one document: a test file covers the tools of one module");
+        output.error("`--emit` takes one document: a test file covers the tools of one module");
         return Ok(Outcome::Usage);
     };
     let (Some(dir), Some(name)) = (file.parent(), file.file_name()) else {
-        output.complain(&format!("`--emit {}` names no file", file.display()));
+        output.error(&format!("`--emit {}` names no file", file.display()));
         return Ok(Outcome::Usage);
     };
     let mut files = Files::default();
     let document = document.file_name().unwrap_or_default().to_string_lossy();
-    files.insert(&name.to_string_lossy(), text(&document, tools, all));
-    if !task.force && foreign(dir, &files, output) {
+    files.insert(&name.to_string_lossy(), test_file(&document, tools, all));
+    if !task.force && has_handwritten(dir, &files, output) {
         return Ok(Outcome::Problems);
     }
     if let Err(error) = files.write(dir) {
-        output.complain(&error.to_string());
+        output.error(&error.to_string());
         return Ok(Outcome::Problems);
     }
     output.line(&format!("{}: tests of {} tools", file.display(), tools.len()))?;
@@ -56,58 +56,58 @@ pub(super) fn run(
     Ok(Outcome::Fine)
 }
 
-fn text(document: &str, tools: &[&Tool], all: &[Tool]) -> String {
+fn test_file(document: &str, tools: &[&Tool], all: &[Tool]) -> String {
     let module = emit::module_name(document, &mut Vec::new());
     let out = HEAD.replace("MODULE", &module).replace("MARK", &emit::mark());
     // Replaced last, because a file name may contain any text.
     let mut out = out.replace("DOCUMENT", &emit::visible(document));
-    let mut taken = vec!["check".to_owned()];
+    let mut used_names = vec!["check".to_owned()];
     for tool in tools {
         let subject = Subject::new(tool, all, &CancellationToken::new());
         let name = tool.spec.name.as_str();
-        let function = emit::module_name(name, &mut taken);
+        let function = emit::module_name(name, &mut used_names);
         let _ = writeln!(out, "\n#[test]\nfn {function}() {{\n    check(\n        {name:?},\n        &[");
         for (arguments, _) in &subject.accepted {
             let _ = writeln!(out, "            {},", emit::string_literal(&arguments.to_string()));
         }
         let _ = writeln!(out, "        ],\n        &[");
-        for (what, arguments) in &subject.refused {
+        for (defect, arguments) in &subject.refused {
             let _ = writeln!(
                 out,
                 "            ({}, {}),",
-                emit::string_literal(what),
+                emit::string_literal(defect),
                 emit::string_literal(&arguments.to_string())
             );
         }
         let _ = writeln!(out, "        ],\n    );\n}}");
     }
     for (name, text) in MODULES {
-        module_of(name, text, &mut out);
+        write_module(name, text, &mut out);
     }
-    let has = |wanted: fn(&ExecutionPlan) -> bool| all.iter().any(|tool| wanted(&tool.call));
+    let has_call = |is_kind: fn(&ExecutionPlan) -> bool| all.iter().any(|tool| is_kind(&tool.call));
     // Without such tools, the project may lack the runtime features for them.
-    let none = |name, result, value| {
+    let placeholder = |name, result, value| {
         format!(
             "//! A placeholder: no test needs this.\n\nuse std::sync::Arc;\n\nuse toolgen_runtime::engine::Engines;\n\n\
              use super::simulation::Simulation;\n\npub(super) fn {name}(engines: Engines, _: &Arc<Simulation>) -> {result} {{\n    \
              {value}\n}}\n"
         )
     };
-    let fake_executor = match has(|call| matches!(call, ExecutionPlan::Command(_))) {
+    let fake_executor = match has_call(|call| matches!(call, ExecutionPlan::Command(_))) {
         true => include_str!("fake_executor.rs").to_owned(),
-        false => none("with_commands", "Engines", "engines"),
+        false => placeholder("with_commands", "Engines", "engines"),
     };
-    let server = match has(|call| matches!(call, ExecutionPlan::Http(_))) {
+    let server = match has_call(|call| matches!(call, ExecutionPlan::Http(_))) {
         true => include_str!("server.rs").to_owned(),
-        false => none("with_http", "Result<Engines, String>", "Ok(engines)"),
+        false => placeholder("with_http", "Result<Engines, String>", "Ok(engines)"),
     };
-    module_of("fake_executor", &fake_executor, &mut out);
-    module_of("server", &server, &mut out);
+    write_module("fake_executor", &fake_executor, &mut out);
+    write_module("server", &server, &mut out);
     out
 }
 
 /// Adds a module without its `#[cfg(test)]` part.
-fn module_of(name: &str, text: &str, out: &mut String) {
+fn write_module(name: &str, text: &str, out: &mut String) {
     let text = text.split("\n#[cfg(test)]").next().unwrap_or_default().trim_end();
     let _ = writeln!(out, "\nmod {name} {{\n{text}\n}}");
 }
@@ -128,10 +128,10 @@ mod tests {
         let spec =
             ToolSpec { name, description: Text::from("Does it."), input: input.into(), ..ToolSpec::EMPTY };
         let tool = Tool { spec, call: ExecutionPlan::Function };
-        let written = text("MARK`\nfn evil() {}.yaml", &[&tool], std::slice::from_ref(&tool));
-        assert!(!written.lines().any(|line| line.starts_with("fn evil")), "{written}");
-        assert!(written.contains("with a wrong `evil\\r\\nfn evil() {}\\u{202e}`"), "{written}");
-        assert!(!written.contains(['\r', '\u{202e}']), "{written}");
+        let file_text = test_file("MARK`\nfn evil() {}.yaml", &[&tool], std::slice::from_ref(&tool));
+        assert!(!file_text.lines().any(|line| line.starts_with("fn evil")), "{file_text}");
+        assert!(file_text.contains("with a wrong `evil\\r\\nfn evil() {}\\u{202e}`"), "{file_text}");
+        assert!(!file_text.contains(['\r', '\u{202e}']), "{file_text}");
     }
 
     /// The written tests depend only on the runtime and on the crates that `run` reports.

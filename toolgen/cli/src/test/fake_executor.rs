@@ -10,22 +10,22 @@ use toolgen_runtime::{BoxFuture, CancellationToken};
 use super::simulation::Simulation;
 
 /// Adds a command engine that uses the simulation.
-pub(super) fn with_commands(engines: Engines, world: &Arc<Simulation>) -> Engines {
-    engines.with(CommandEngine::new().executor(Pretended(Arc::clone(world))))
+pub(super) fn with_commands(engines: Engines, simulation: &Arc<Simulation>) -> Engines {
+    engines.with(CommandEngine::new().executor(FakeExecutor(Arc::clone(simulation))))
 }
 
 /// An executor that runs nothing.
-struct Pretended(Arc<Simulation>);
+struct FakeExecutor(Arc<Simulation>);
 
-impl Executor for Pretended {
+impl Executor for FakeExecutor {
     fn run<'a>(
         &'a self,
         _: &'a [String],
         _: &'a ExecOptions,
         _: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<ExecOutput, ExecError>> {
-        self.0.ask();
-        let output = ExecOutput::new(self.0.exit_code, self.0.says.as_str(), "");
+        self.0.count_request();
+        let output = ExecOutput::new(self.0.exit_code, self.0.output.as_str(), "");
         Box::pin(std::future::ready(Ok(output)))
     }
 

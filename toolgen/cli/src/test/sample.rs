@@ -12,17 +12,17 @@ const MAX_VALUES: usize = 10_000;
 
 /// Returns a minimal value of a JSON Schema. Some rules, such as patterns, are ignored, so the caller must validate the
 /// value.
-pub(super) fn fitting(schema: &Value) -> Value {
-    Maker { root: schema, remaining_values: Cell::new(MAX_VALUES) }.value(schema, 0)
+pub(super) fn generate(schema: &Value) -> Value {
+    Generator { root: schema, remaining_values: Cell::new(MAX_VALUES) }.value(schema, 0)
 }
 
-struct Maker<'a> {
+struct Generator<'a> {
     root: &'a Value,
     /// Number of values that may still be generated.
     remaining_values: Cell<usize>,
 }
 
-impl Maker<'_> {
+impl Generator<'_> {
     fn value(&self, schema: &Value, depth: usize) -> Value {
         let Some(remaining) = self.remaining_values.get().checked_sub(1).filter(|_| depth <= MAX_DEPTH)
         else {
@@ -39,20 +39,21 @@ impl Maker<'_> {
                 return value.clone();
             }
         }
-        if let Some(found) =
-            schema["$ref"].as_str().and_then(|target| self.root.pointer(target.strip_prefix('#')?))
+        if let Some(target_schema) =
+            schema["$ref"].as_str().and_then(|reference| self.root.pointer(reference.strip_prefix('#')?))
         {
-            return self.value(&with(without(schema, "$ref"), found), depth + 1);
+            return self.value(&with(without(schema, "$ref"), target_schema), depth + 1);
         }
         for key in ["anyOf", "oneOf"] {
-            let is_plain = |choice: &&Value| choice["type"] != "null";
-            if let Some(choice) = schema[key].as_array().and_then(|choices| choices.iter().find(is_plain)) {
+            let is_not_null = |choice: &&Value| choice["type"] != "null";
+            if let Some(choice) = schema[key].as_array().and_then(|choices| choices.iter().find(is_not_null))
+            {
                 return self.value(&with(without(schema, key), choice), depth + 1);
             }
         }
         if let Some(parts) = schema["allOf"].as_array() {
-            let whole = parts.iter().fold(without(schema, "allOf"), with);
-            return self.value(&whole, depth + 1);
+            let merged = parts.iter().fold(without(schema, "allOf"), with);
+            return self.value(&merged, depth + 1);
         }
         match kind(schema) {
             "object" => self.object(schema, depth),
@@ -70,9 +71,9 @@ impl Maker<'_> {
         let mut members: Map<String, Value> = required
             .map(|name| (name.to_owned(), self.value(&schema["properties"][name], depth + 1)))
             .collect();
-        let more = to_usize(&schema["minProperties"]).unwrap_or(0).saturating_sub(members.len());
+        let missing_count = to_usize(&schema["minProperties"]).unwrap_or(0).saturating_sub(members.len());
         let optional = schema["properties"].as_object().into_iter().flatten();
-        let optional = optional.filter(|(name, _)| !members.contains_key(*name)).take(more);
+        let optional = optional.filter(|(name, _)| !members.contains_key(*name)).take(missing_count);
         let optional: Vec<_> =
             optional.map(|(name, shape)| (name.clone(), self.value(shape, depth + 1))).collect();
         members.extend(optional);
@@ -85,7 +86,7 @@ impl Maker<'_> {
     }
 
     fn array(&self, schema: &Value, depth: usize) -> Value {
-        let least = to_usize(&schema["minItems"]).unwrap_or(usize::from(depth < 4)).min(16);
+        let min = to_usize(&schema["minItems"]).unwrap_or(usize::from(depth < 4)).min(16);
         let first = schema["prefixItems"]
             .as_array()
             .map(|items| items.iter().map(|item| self.value(item, depth + 1)));
@@ -93,7 +94,7 @@ impl Maker<'_> {
         if schema["maxItems"] == 0 {
             return json!([]);
         }
-        while items.len() < least {
+        while items.len() < min {
             let item = self.value(&schema["items"], depth + 1);
             items.push(if schema["uniqueItems"] == true { distinct(item, items.len()) } else { item });
         }
@@ -102,9 +103,9 @@ impl Maker<'_> {
 }
 
 fn without(schema: &Value, key: &str) -> Value {
-    let mut rest = schema.clone();
-    rest.as_object_mut().and_then(|members| members.shift_remove(key));
-    rest
+    let mut remaining = schema.clone();
+    remaining.as_object_mut().and_then(|members| members.shift_remove(key));
+    remaining
 }
 
 /// Merges two schemas: the members of both; for other keywords, `more` takes precedence.
@@ -149,18 +150,18 @@ fn to_usize(value: &Value) -> Option<usize> {
 fn number(schema: &Value) -> Value {
     let bound = |key: &str| schema[key].as_f64();
     let step = bound("multipleOf").unwrap_or(1.0);
-    let least = bound("minimum").or_else(|| bound("exclusiveMinimum").map(|least| least + step.min(1.0)));
-    let most = bound("maximum").or_else(|| bound("exclusiveMaximum").map(|most| most - step.min(1.0)));
-    let value = match (least, most) {
-        (Some(least), _) => (least / step).ceil() * step,
-        (None, Some(most)) if most < 1.0 => (most / step).floor() * step,
+    let min = bound("minimum").or_else(|| bound("exclusiveMinimum").map(|min| min + step.min(1.0)));
+    let max = bound("maximum").or_else(|| bound("exclusiveMaximum").map(|max| max - step.min(1.0)));
+    let value = match (min, max) {
+        (Some(min), _) => (min / step).ceil() * step,
+        (None, Some(max)) if max < 1.0 => (max / step).floor() * step,
         _ => step,
     };
     if value.fract() == 0.0 && value.abs() < 1e15 { json!(value as i64) } else { json!(value) }
 }
 
 fn text(schema: &Value) -> String {
-    let known = match schema["format"].as_str().unwrap_or_default() {
+    let example = match schema["format"].as_str().unwrap_or_default() {
         "date" => "2024-01-31",
         "date-time" => "2024-01-31T12:00:00Z",
         "time" => "12:00:00Z",
@@ -175,22 +176,22 @@ fn text(schema: &Value) -> String {
         "byte" | "base64" => "YQ==",
         _ => "text",
     };
-    let known = if schema["contentEncoding"] == "base64" { "YQ==" } else { known };
-    let mut text = known.to_owned();
+    let example = if schema["contentEncoding"] == "base64" { "YQ==" } else { example };
+    let mut text = example.to_owned();
     while text.chars().count() < to_usize(&schema["minLength"]).unwrap_or(0).min(10_000) {
         text.push('x');
     }
     text.chars().take(to_usize(&schema["maxLength"]).unwrap_or(usize::MAX)).collect()
 }
 
-/// Returns arguments with one defect each, and a description of the defect. `good` is valid.
-pub(super) fn broken(schema: &Value, good: &Value) -> Vec<(String, Value)> {
-    let Some(good) = good.as_object() else { return Vec::new() };
+/// Returns arguments with one defect each, and a description of the defect. `valid` is valid.
+pub(super) fn invalid_variants(schema: &Value, valid: &Value) -> Vec<(String, Value)> {
+    let Some(valid) = valid.as_object() else { return Vec::new() };
     let mut all = Vec::new();
-    let mut add = |what: String, change: &dyn Fn(&mut Map<String, Value>)| {
-        let mut arguments = good.clone();
+    let mut add = |defect: String, change: &dyn Fn(&mut Map<String, Value>)| {
+        let mut arguments = valid.clone();
         change(&mut arguments);
-        all.push((what, Value::Object(arguments)));
+        all.push((defect, Value::Object(arguments)));
     };
     let required: BTreeSet<&str> =
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -200,14 +201,14 @@ pub(super) fn broken(schema: &Value, good: &Value) -> Vec<(String, Value)> {
         });
     }
     for (name, shape) in schema["properties"].as_object().into_iter().flatten() {
-        let wrong = match shape["type"].as_str() {
+        let wrong_value = match shape["type"].as_str() {
             Some("string" | "integer" | "number" | "boolean") => json!({"not": "this"}),
             Some("array") => json!({"not": "a list"}),
             Some("object") => json!(["not", "an object"]),
             _ => continue,
         };
         add(format!("with a wrong `{name}`"), &|arguments| {
-            arguments.insert(name.clone(), wrong.clone());
+            arguments.insert(name.clone(), wrong_value.clone());
         });
     }
     if schema["additionalProperties"] == false {
@@ -224,7 +225,7 @@ mod tests {
 
     #[test]
     fn samples_satisfy_common_schemas() {
-        for (schema, wanted) in [
+        for (schema, expected) in [
             (json!({"type": "integer"}), json!(1)),
             (json!({"type": "integer", "minimum": 5, "maximum": 9}), json!(5)),
             (json!({"type": "integer", "exclusiveMinimum": 5}), json!(6)),
@@ -258,11 +259,11 @@ mod tests {
                 json!({"a": 1, "b": 2}),
             ),
         ] {
-            assert_eq!(fitting(&schema), wanted, "{schema}");
+            assert_eq!(generate(&schema), expected, "{schema}");
         }
         let endless = json!({"$ref": "#/$defs/A", "$defs": {"A": {"type": "object", "required": ["a"],
             "properties": {"a": {"$ref": "#/$defs/A"}}}}});
-        assert!(fitting(&endless).is_object());
+        assert!(generate(&endless).is_object());
     }
 
     #[test]
@@ -274,20 +275,20 @@ mod tests {
             json!({"type": "object", "required": names, "properties": members})
         };
         let defs: Map<String, Value> = (0..6).map(|n| (n.to_string(), level(n + 1))).collect();
-        let made = fitting(&json!({"$ref": "#/$defs/0", "$defs": defs})).to_string();
-        assert!(made.len() < 1 << 20, "{}", made.len());
+        let sample = generate(&json!({"$ref": "#/$defs/0", "$defs": defs})).to_string();
+        assert!(sample.len() < 1 << 20, "{}", sample.len());
     }
 
     #[test]
     fn each_invalid_sample_breaks_one_rule() {
         let schema = json!({"type": "object", "required": ["a"], "additionalProperties": false,
             "properties": {"a": {"type": "string"}, "b": {"type": "array"}, "c": {}}});
-        let broken: Vec<String> = broken(&schema, &json!({"a": "x"}))
+        let invalid_variants: Vec<String> = invalid_variants(&schema, &json!({"a": "x"}))
             .into_iter()
-            .map(|(what, value)| format!("{what}: {value}"))
+            .map(|(defect, value)| format!("{defect}: {value}"))
             .collect();
         assert_eq!(
-            broken,
+            invalid_variants,
             [
                 "without `a`: {}",
                 "with a wrong `a`: {\"a\":{\"not\":\"this\"}}",

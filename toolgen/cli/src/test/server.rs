@@ -13,7 +13,7 @@ use super::simulation::Simulation;
 /// A server and the engine that sends everything to it.
 struct Server {
     /// The current simulation.
-    world: Arc<Mutex<Arc<Simulation>>>,
+    simulation: Arc<Mutex<Arc<Simulation>>>,
     engine: HttpEngine,
 }
 
@@ -23,46 +23,46 @@ thread_local! {
 }
 
 /// Adds an HTTP engine that sends all requests to the simulation, regardless of their host.
-pub(super) fn with_http(engines: Engines, world: &Arc<Simulation>) -> Result<Engines, String> {
+pub(super) fn with_http(engines: Engines, simulation: &Arc<Simulation>) -> Result<Engines, String> {
     SERVER.with_borrow_mut(|server| {
         let server = match server {
             Some(server) => server,
-            None => server.insert(start(Arc::clone(world))?),
+            None => server.insert(start(Arc::clone(simulation))?),
         };
-        *server.world.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(world);
+        *server.simulation.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(simulation);
         Ok(engines.with(server.engine.clone()))
     })
 }
 
 /// Credentials for every scheme. They are only sent to the local server.
 #[derive(Debug)]
-struct Any;
+struct TestCredentials;
 
-impl Credentials for Any {
+impl Credentials for TestCredentials {
     fn credential(&self, _: &CredentialRequest<'_>) -> Option<Secret> {
         Some(Secret::new("user:test"))
     }
 }
 
 /// Starts a server that runs until the process exits.
-fn start(world: Arc<Simulation>) -> Result<Server, String> {
-    let cannot = |error: std::io::Error| format!("no server can be started: {error}");
-    let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(cannot)?;
-    let address = format!("http://{}", listener.local_addr().map_err(cannot)?);
-    let world = Arc::new(Mutex::new(world));
-    let asked = Arc::clone(&world);
+fn start(simulation: Arc<Simulation>) -> Result<Server, String> {
+    let start_error = |error: std::io::Error| format!("no server can be started: {error}");
+    let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(start_error)?;
+    let address = format!("http://{}", listener.local_addr().map_err(start_error)?);
+    let simulation = Arc::new(Mutex::new(simulation));
+    let current = Arc::clone(&simulation);
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            let world = Arc::clone(&asked.lock().unwrap_or_else(PoisonError::into_inner));
+            let simulation = Arc::clone(&current.lock().unwrap_or_else(PoisonError::into_inner));
             // If the connection closes early, the tool reports it.
-            let _ = answer(stream, &world);
+            let _ = respond(stream, &simulation);
         }
     });
-    let engine = HttpEngine::builder().base_url(address).credentials(Any).files_root(".").build();
-    Ok(Server { world, engine: engine.map_err(|error| error.to_string())? })
+    let engine = HttpEngine::builder().base_url(address).credentials(TestCredentials).files_root(".").build();
+    Ok(Server { simulation, engine: engine.map_err(|error| error.to_string())? })
 }
 
-fn answer(stream: TcpStream, world: &Simulation) -> std::io::Result<()> {
+fn respond(stream: TcpStream, simulation: &Simulation) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
     let mut length = 0;
     loop {
@@ -76,13 +76,16 @@ fn answer(stream: TcpStream, world: &Simulation) -> std::io::Result<()> {
         }
     }
     std::io::copy(&mut reader.by_ref().take(length), &mut std::io::sink())?;
-    world.ask();
-    let (status, body) =
-        if world.fails { ("500 Internal Server Error", "it failed") } else { ("200 OK", &*world.says) };
-    let kind = if world.fails { "text/plain" } else { "application/json" };
+    simulation.count_request();
+    let (status, body) = if simulation.fails {
+        ("500 Internal Server Error", "it failed")
+    } else {
+        ("200 OK", &*simulation.output)
+    };
+    let content_type = if simulation.fails { "text/plain" } else { "application/json" };
     write!(
         reader.get_mut(),
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        "HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
         body.len()
     )
 }

@@ -23,7 +23,7 @@ pub(super) struct Simulation {
     /// Whether services and commands fail.
     pub(super) fails: bool,
     /// The response of a service, or the output of a command.
-    pub(super) says: String,
+    pub(super) output: String,
     /// The exit code of commands.
     pub(super) exit_code: i32,
 }
@@ -31,23 +31,23 @@ pub(super) struct Simulation {
 impl Simulation {
     /// Creates a simulation for a tool. `result` is the result of a success.
     pub(super) fn of(tool: &Tool, result: &Value, fails: bool) -> Simulation {
-        let mut world = Simulation { fails, says: result.to_string(), ..Simulation::default() };
+        let mut simulation = Simulation { fails, output: result.to_string(), ..Simulation::default() };
         if let ExecutionPlan::Command(plan) = &tool.call {
-            world.says = printed(plan, result, fails);
+            simulation.output = command_output(plan, result, fails);
             let is_success = |code: &i32| {
-                let listed = plan.exit_codes.iter().find(|meaning| meaning.code == *code);
-                listed.map_or(*code == 0, |meaning| meaning.success)
+                let exit = plan.exit_codes.iter().find(|exit| exit.code == *code);
+                exit.map_or(*code == 0, |exit| exit.success)
             };
-            world.exit_code = (0..256).find(|code| is_success(code) != fails).unwrap_or(1);
+            simulation.exit_code = (0..256).find(|code| is_success(code) != fails).unwrap_or(1);
         }
-        world
+        simulation
     }
 
-    pub(super) fn ask(&self) {
+    pub(super) fn count_request(&self) {
         self.requests.fetch_add(1, Ordering::SeqCst);
     }
 
-    fn answer(&self, result: ToolResult) -> Result<ToolResult, ToolError> {
+    fn respond(&self, result: ToolResult) -> Result<ToolResult, ToolError> {
         if self.fails { Err(ToolError::failed("it failed")) } else { Ok(result) }
     }
 
@@ -57,7 +57,7 @@ impl Simulation {
 }
 
 /// Returns the output of a command that yields this result.
-fn printed(plan: &CommandPlan, result: &Value, fails: bool) -> String {
+fn command_output(plan: &CommandPlan, result: &Value, fails: bool) -> String {
     match (plan.output, result) {
         (CommandOutput::Envelope, _) if fails => {
             json!({ "error": "it failed", "code": "FAILED" }).to_string()
@@ -85,8 +85,8 @@ pub(super) enum Requirements {
 /// Calls a tool through a toolbox with only this tool and stubs of the tools it names.
 pub(super) async fn call(
     tool: &Tool,
-    others: &dyn Fn(&str) -> (ToolSpec, Value),
-    world: &Arc<Simulation>,
+    callee: &dyn Fn(&str) -> (ToolSpec, Value),
+    simulation: &Arc<Simulation>,
     engines: &Engines,
     requirements: Requirements,
     arguments: &Value,
@@ -96,7 +96,12 @@ pub(super) async fn call(
     if requirements == Requirements::Waived {
         spec.requires = List::EMPTY;
     }
-    let required = |kind| spec.requires.iter().filter(move |it| it.kind == kind).map(|it| it.name.as_str());
+    let required = |kind| {
+        spec.requires
+            .iter()
+            .filter(move |requirement| requirement.kind == kind)
+            .map(|requirement| requirement.name.as_str())
+    };
     let mut context = ToolboxContext::new().with_work_dir(".");
     if requirements == Requirements::Served {
         context = required(RequirementKind::Service)
@@ -109,26 +114,26 @@ pub(super) async fn call(
     names.retain(|name| *name != tool.spec.name.as_str());
     let mut tools: Vec<Arc<dyn AgentTool>> = Vec::new();
     for name in names {
-        let (spec, result) = others(name);
-        tools.push(stand_in(ToolSpec { requires: List::EMPTY, ..spec }, &result, world));
+        let (spec, result) = callee(name);
+        tools.push(stub(ToolSpec { requires: List::EMPTY, ..spec }, &result, simulation));
     }
     match &tool.call {
-        // Their behavior is defined by the program.
+        // The program defines the behavior of these tools.
         ExecutionPlan::Function | ExecutionPlan::Agent(_) | ExecutionPlan::Mcp(_) => {
-            tools.push(stand_in(spec.clone(), &json!(world.says), world));
+            tools.push(stub(spec.clone(), &json!(simulation.output), simulation));
         }
         call => {
-            let made = engines.tools_from([Tool { spec: spec.clone(), call: call.clone() }]);
-            tools.extend(made.map_err(|error| error.to_string())?);
+            let built = engines.tools_from([Tool { spec: spec.clone(), call: call.clone() }]);
+            tools.extend(built.map_err(|error| error.to_string())?);
         }
     }
     let registry = Registry::new(tools).map_err(|error| error.to_string())?;
     let mut toolbox = Toolbox::builder(&registry).context(context).without_paging();
     if let ExecutionPlan::Effect(plan) = &tool.call {
-        let world = Arc::clone(world);
+        let simulation = Arc::clone(simulation);
         toolbox = toolbox.effect(plan.name.clone(), move |_: Effect, _: ToolContext| {
-            world.ask();
-            std::future::ready(world.answer(ToolResult::text("done")))
+            simulation.count_request();
+            std::future::ready(simulation.respond(ToolResult::text("done")))
         });
     }
     let toolbox = toolbox.build().map_err(|error| error.to_string())?;
@@ -138,10 +143,10 @@ pub(super) async fn call(
 }
 
 /// Returns a stub that counts its calls.
-fn stand_in(spec: ToolSpec, result: &Value, world: &Arc<Simulation>) -> Arc<dyn AgentTool> {
-    let (world, result) = (Arc::clone(world), result.clone());
+fn stub(spec: ToolSpec, result: &Value, simulation: &Arc<Simulation>) -> Arc<dyn AgentTool> {
+    let (simulation, result) = (Arc::clone(simulation), result.clone());
     Arc::new(DynamicTool::new(spec, move |_: Value, _: ToolContext| {
-        world.ask();
-        std::future::ready(world.answer(ToolResult::json(result.clone())))
+        simulation.count_request();
+        std::future::ready(simulation.respond(ToolResult::json(result.clone())))
     }))
 }

@@ -15,8 +15,8 @@ const MAX_ARGUMENTS_SHOWN: usize = 160;
 pub(super) struct Log {
     reader: AuditReader,
     rows: Vec<Row>,
-    /// The positions of the rows, by call ID.
-    places: BTreeMap<String, usize>,
+    /// The indices of the rows, by call ID.
+    indices: BTreeMap<String, usize>,
     /// Incremented with each change, so that a page can request only new rows.
     version: u64,
     documents: Vec<String>,
@@ -25,7 +25,7 @@ pub(super) struct Log {
 /// A call in the list.
 struct Row {
     version: u64,
-    /// The fields from here on are stored once for all calls with the same value.
+    /// The following strings are stored once for all calls with the same value.
     owner: String,
     session: String,
     agent: String,
@@ -35,19 +35,18 @@ struct Row {
     status: &'static str,
     code: String,
     by: String,
-    /// The rest: id, parent, turn, id of the model, duration, error, attempt, approved, sizes, start of the arguments,
-    /// approval.
+    /// The following fields are stored for each call.
     id: String,
     parent: Option<String>,
     turn: u64,
     model: String,
-    took: Option<i64>,
-    why: String,
+    duration_ms: Option<i64>,
+    error: String,
     attempt: u32,
     approved: bool,
-    given: usize,
-    got: usize,
-    brief: String,
+    arguments_len: usize,
+    result_len: usize,
+    arguments_start: String,
     /// The ID of the approval that the call waits for.
     approval: String,
 }
@@ -57,7 +56,7 @@ impl Log {
     pub(super) fn open(audit: &StoreLocation, documents: &[PathBuf]) -> Result<Log, String> {
         let reader = audit.reader()?;
         let documents = documents.iter().map(|path| path.display().to_string()).collect();
-        let mut log = Log { reader, rows: Vec::new(), places: BTreeMap::new(), version: 0, documents };
+        let mut log = Log { reader, rows: Vec::new(), indices: BTreeMap::new(), version: 0, documents };
         log.read()?;
         Ok(log)
     }
@@ -75,22 +74,23 @@ impl Log {
 
     /// Reads new records.
     fn read(&mut self) -> Result<(), String> {
-        let Log { reader, rows, places, version, .. } = self;
+        let Log { reader, rows, indices, version, .. } = self;
         let before = *version;
-        let read = reader.for_each_change(&mut |record| {
+        let result = reader.for_each_change(&mut |record| {
             let row = Row::of(record, before + 1);
             *version = before + 1;
-            match places.get(&row.id).and_then(|index| rows.get_mut(*index)) {
-                Some(known) => *known = row,
+            match indices.get(&row.id).and_then(|index| rows.get_mut(*index)) {
+                Some(existing) => *existing = row,
                 None => {
-                    places.insert(row.id.clone(), rows.len());
+                    indices.insert(row.id.clone(), rows.len());
                     rows.push(row);
                 }
             }
         });
-        // The reader knows the name of its database.
+        // Errors of the reader may already start with its name.
         let name = self.reader.name();
-        read.map_err(|error| error.to_string())
+        result
+            .map_err(|error| error.to_string())
             .map_err(|error| if error.starts_with(&name) { error } else { format!("{name}: {error}") })
     }
 
@@ -115,25 +115,25 @@ impl Log {
         Ok(record.map(|record| call_details(&record)))
     }
 
-    /// Passes the details of each call to `each`.
-    pub(super) fn each(&self, each: &mut dyn FnMut(&str, Value)) -> Result<(), String> {
+    /// Passes the details of each call to `visit`.
+    pub(super) fn for_each_call(&self, visit: &mut dyn FnMut(&str, Value)) -> Result<(), String> {
         let mut reader = self.reader.reopen().map_err(|error| error.to_string())?;
         reader
-            .for_each_change(&mut |record| each(&record.id, call_details(&record)))
+            .for_each_change(&mut |record| visit(&record.id, call_details(&record)))
             .map_err(|error| error.to_string())
     }
 }
 
 /// Returns the IDs of calls whose arguments, result or error contain a text, ignoring case.
 pub(super) fn find(audit: &StoreLocation, text: &str) -> Result<Vec<String>, String> {
-    let wanted = text.to_lowercase();
-    let mut found = Vec::new();
-    let read = audit.reader()?.for_each_change(&mut |record| {
-        if call_details(&record).to_string().to_lowercase().contains(&wanted) {
-            found.push(record.id);
+    let needle = text.to_lowercase();
+    let mut ids = Vec::new();
+    let result = audit.reader()?.for_each_change(&mut |record| {
+        if call_details(&record).to_string().to_lowercase().contains(&needle) {
+            ids.push(record.id);
         }
     });
-    read.map(|()| found).map_err(|error| error.to_string())
+    result.map(|()| ids).map_err(|error| error.to_string())
 }
 
 /// The details of a call that are not in its row.
@@ -151,17 +151,17 @@ fn call_details(record: &AuditRecord) -> Value {
 #[derive(Default)]
 struct Strings {
     all: Vec<String>,
-    places: BTreeMap<String, usize>,
+    indices: BTreeMap<String, usize>,
 }
 
 impl Strings {
-    fn place(&mut self, text: &str) -> Value {
-        if let Some(index) = self.places.get(text) {
+    fn index_of(&mut self, text: &str) -> Value {
+        if let Some(index) = self.indices.get(text) {
             return (*index).into();
         }
         let index = self.all.len();
         self.all.push(text.to_owned());
-        self.places.insert(text.to_owned(), index);
+        self.indices.insert(text.to_owned(), index);
         index.into()
     }
 }
@@ -170,7 +170,7 @@ impl Row {
     fn of(record: AuditRecord, version: u64) -> Row {
         let status = record.status().as_str();
         let parameters = record.intent.parameters.to_string();
-        let (given, brief) = (parameters.len(), start(&parameters));
+        let (arguments_len, arguments_start) = (parameters.len(), truncated(&parameters));
         let AuditRecord { id, parent, owner, intent, outcome, .. } = record;
         let result = outcome.as_ref().map(|outcome| &outcome.result).filter(|result| !result.is_null());
         let text = outcome.as_ref().and_then(|outcome| outcome.error.as_deref());
@@ -190,20 +190,20 @@ impl Row {
             parent,
             turn: intent.turn,
             model: intent.tool_call_id.to_string(),
-            took: outcome.as_ref().map(|outcome| outcome.duration_ms()),
-            why: start(text.unwrap_or("")),
+            duration_ms: outcome.as_ref().map(|outcome| outcome.duration_ms()),
+            error: truncated(text.unwrap_or("")),
             attempt: intent.attempt,
             approved: intent.approved,
-            given,
-            got: result.map_or_else(|| text.map_or(0, str::len), |result| result.to_string().len()),
-            brief,
+            arguments_len,
+            result_len: result.map_or_else(|| text.map_or(0, str::len), |result| result.to_string().len()),
+            arguments_start,
             approval,
         }
     }
 
     /// Returns the fields in the order that `model.js` expects.
     fn json(&self, strings: &mut Strings) -> Value {
-        let mut text = |text: &str| strings.place(text);
+        let mut text = |text: &str| strings.index_of(text);
         json!([
             self.id,
             self.parent,
@@ -215,23 +215,23 @@ impl Row {
             text(&self.tool),
             self.model,
             text(&self.at),
-            self.took,
+            self.duration_ms,
             text(self.status),
             text(&self.code),
-            self.why,
+            self.error,
             self.attempt,
             self.approved,
             text(&self.by),
-            self.given,
-            self.got,
-            self.brief,
+            self.arguments_len,
+            self.result_len,
+            self.arguments_start,
             self.approval,
         ])
     }
 }
 
 /// Returns the start of a text, in whole characters.
-fn start(text: &str) -> String {
+fn truncated(text: &str) -> String {
     match text.char_indices().nth(MAX_ARGUMENTS_SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

@@ -26,9 +26,9 @@ pub(super) fn served(title: &str) -> String {
 pub(super) fn embedded(log: &mut Log, approvals: Value) -> Result<String, String> {
     let mut data = log.data(0)?;
     data["approvals"] = approvals;
-    let mut whole = Map::new();
-    log.each(&mut |id, call| drop(whole.insert(id.to_owned(), cut(call))))?;
-    data["whole"] = Value::Object(whole);
+    let mut calls = Map::new();
+    log.for_each_call(&mut |id, call| drop(calls.insert(id.to_owned(), truncated(call))))?;
+    data["whole"] = Value::Object(calls);
     Ok(page(&log.title(), &data.to_string()))
 }
 
@@ -37,7 +37,7 @@ pub(super) fn embedded(log: &mut Log, approvals: Value) -> Result<String, String
 fn page(title: &str, data: &str) -> String {
     let title = title.replace('&', "&amp;").replace('<', "&lt;");
     // The data is inserted last, so that nothing in it is replaced.
-    let script = SCRIPT.concat().replace("{{hidden}}", &hidden());
+    let script = SCRIPT.concat().replace("{{hidden}}", &invisible_ranges());
     let page = PAGE.replace("{{title}}", &title).replace("{{style}}", STYLE).replace("{{script}}", &script);
     let (head, tail) = page.split_once("{{data}}").unwrap_or((&page, ""));
     format!("{head}{}{tail}", data.replace('<', "\\u003c"))
@@ -45,7 +45,7 @@ fn page(title: &str, data: &str) -> String {
 
 /// Returns the invisible characters, as ranges for a JavaScript character class. Line breaks and tabs are excluded,
 /// because they format the text.
-fn hidden() -> String {
+fn invisible_ranges() -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for char in
         ('\0'..=char::MAX).filter(|char| InvisibleChar::is_invisible(*char) && !matches!(char, '\t' | '\n'))
@@ -60,11 +60,11 @@ fn hidden() -> String {
 }
 
 /// Truncates long arguments and results.
-fn cut(mut call: Value) -> Value {
+fn truncated(mut call: Value) -> Value {
     for name in ["parameters", "result"] {
         let text = call[name].to_string();
         if text.len() > MAX_INLINE_BYTES {
-            let end = (0..=MAX_INLINE_BYTES).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+            let end = (0..=MAX_INLINE_BYTES).rev().find(|index| text.is_char_boundary(*index)).unwrap_or(0);
             call[name] = format!("{} … ({} bytes in all)", &text[..end], text.len()).into();
         }
     }

@@ -20,29 +20,29 @@ const MAX_CALLS: usize = 1000;
 /// Maximum age of a snapshot if no file of the database has changed.
 const CACHE_TTL: Duration = Duration::from_secs(60);
 
-/// Minimum time between two reads, as a multiple of the duration of the last one, so that a long queue is not read
-/// permanently.
-const REST_FACTOR: u32 = 10;
+/// Minimum time between two reads, as a multiple of the duration of the last read, so that a long queue is not read
+/// continuously.
+const IDLE_FACTOR: u32 = 10;
 
 /// The queue of calls, if there is one.
 pub(super) struct Queue(Option<OpenQueue>);
 
 struct OpenQueue {
     approvals: Approvals,
-    place: StoreLocation,
-    seen: Mutex<Option<QueueSnapshot>>,
+    location: StoreLocation,
+    snapshot: Mutex<Option<QueueSnapshot>>,
 }
 
 /// A snapshot of the queue.
 #[derive(Clone)]
 struct QueueSnapshot {
     stamp: Option<Stamp>,
-    began: Instant,
-    took: Duration,
-    /// When the next call expires, which does not change a file.
-    expires: Option<SystemTime>,
+    started: Instant,
+    duration: Duration,
+    /// The time at which the next call expires, which does not change a file.
+    next_expiry: Option<SystemTime>,
     mark: String,
-    answer: Value,
+    response: Value,
 }
 
 /// The modification times and sizes of the files of a database.
@@ -50,16 +50,16 @@ type Stamp = Vec<Option<(SystemTime, u64)>>;
 
 impl Queue {
     /// Opens the queue in the named database, or in the log if that is a database with a queue.
-    pub(super) async fn open(named: Option<&StoreLocation>, log: &StoreLocation) -> Result<Queue, String> {
-        let opened = match named {
+    pub(super) async fn open(explicit: Option<&StoreLocation>, log: &StoreLocation) -> Result<Queue, String> {
+        let opened = match explicit {
             Some(location) => Some((approvals::open(location, false).await?, location)),
             // A JSON Lines log has no queue.
             None => log.queue(false).await.ok().flatten().map(|queue| (queue, log)),
         };
         let open = opened.map(|(approvals, location)| OpenQueue {
             approvals,
-            place: location.clone(),
-            seen: Mutex::new(None),
+            location: location.clone(),
+            snapshot: Mutex::new(None),
         });
         Ok(Queue(open))
     }
@@ -69,17 +69,17 @@ impl Queue {
     pub(super) async fn changed(&self, mark: &str) -> Result<Value, String> {
         let Some(open) = &self.0 else { return Ok(Value::Null) };
         // Taken before the read, so that a concurrent change is seen the next time.
-        let stamp = stamp(&open.place);
-        let known = open.seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let seen = match known.filter(|seen| seen.counts(stamp.as_ref())) {
-            Some(seen) => seen,
+        let stamp = stamp(&open.location);
+        let cached = open.snapshot.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let snapshot = match cached.filter(|snapshot| snapshot.is_valid(stamp.as_ref())) {
+            Some(snapshot) => snapshot,
             None => {
-                let seen = open.read(stamp).await?;
-                *open.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(seen.clone());
-                seen
+                let snapshot = open.read(stamp).await?;
+                *open.snapshot.lock().unwrap_or_else(PoisonError::into_inner) = Some(snapshot.clone());
+                snapshot
             }
         };
-        Ok(if seen.mark == mark { Value::Null } else { seen.answer })
+        Ok(if snapshot.mark == mark { Value::Null } else { snapshot.response })
     }
 }
 
@@ -87,13 +87,13 @@ impl OpenQueue {
     /// Reads the queue on a separate thread, because a long queue takes seconds.
     async fn read(&self, stamp: Option<Stamp>) -> Result<QueueSnapshot, String> {
         let (approvals, location, handle) =
-            (self.approvals.clone(), self.place.to_string(), Handle::current());
+            (self.approvals.clone(), self.location.to_string(), Handle::current());
         let read = tokio::task::spawn_blocking(move || {
-            let began = Instant::now();
+            let started = Instant::now();
             let all = handle.block_on(approvals.list(&ApprovalState::ALL));
             let all = all.map_err(|error| format!("{location}: {error}"))?;
             let now = SystemTime::now();
-            let expires = all.iter().map(|entry| entry.expires_at).filter(|at| *at > now).min();
+            let next_expiry = all.iter().map(|entry| entry.expires_at).filter(|at| *at > now).min();
             let count = all.len();
             let rows = json!(sort_and_limit(all));
             let left_out = count.saturating_sub(MAX_CALLS);
@@ -101,7 +101,7 @@ impl OpenQueue {
             (rows.to_string(), left_out).hash(&mut hasher);
             let mark = format!("{:016x}", hasher.finish());
             let response = json!({ "mark": mark, "file": location, "rows": rows, "left_out": left_out });
-            Ok(QueueSnapshot { stamp, began, took: began.elapsed(), expires, mark, answer: response })
+            Ok(QueueSnapshot { stamp, started, duration: started.elapsed(), next_expiry, mark, response })
         });
         read.await.unwrap_or_else(|error| Err(format!("reading the approvals failed: {error}")))
     }
@@ -109,13 +109,13 @@ impl OpenQueue {
 
 impl QueueSnapshot {
     /// Whether the snapshot is still valid, given the current state of the files.
-    fn counts(&self, stamp: Option<&Stamp>) -> bool {
-        let passed = self.began.elapsed();
-        if passed < self.took * REST_FACTOR {
+    fn is_valid(&self, stamp: Option<&Stamp>) -> bool {
+        let elapsed = self.started.elapsed();
+        if elapsed < self.duration * IDLE_FACTOR {
             return true;
         }
         let is_same = stamp.is_some() && stamp == self.stamp.as_ref();
-        is_same && passed < CACHE_TTL && self.expires.is_none_or(|at| at > SystemTime::now())
+        is_same && elapsed < CACHE_TTL && self.next_expiry.is_none_or(|at| at > SystemTime::now())
     }
 }
 
@@ -136,11 +136,11 @@ fn stamp(location: &StoreLocation) -> Option<Stamp> {
     let StoreLocation::File(path) = location else { return None };
     let mut log = OsString::from(path);
     log.push("-wal");
-    let of = |path: &Path| {
-        let known = fs::metadata(path).ok()?;
-        Some((known.modified().ok()?, known.len()))
+    let file_state = |path: &Path| {
+        let metadata = fs::metadata(path).ok()?;
+        Some((metadata.modified().ok()?, metadata.len()))
     };
-    Some(vec![of(path), of(Path::new(&log))])
+    Some(vec![file_state(path), file_state(Path::new(&log))])
 }
 
 #[cfg(test)]
@@ -179,17 +179,17 @@ mod tests {
         assert_eq!((&rows[0]["state"], &rows[1]["shown"]), (&json!("waiting"), &json!({"n": 7})));
         let mark = all["mark"].as_str().unwrap();
         assert_eq!(queue.changed(mark).await.unwrap(), Value::Null);
-        let seen = |queue: &Queue| {
-            queue.0.as_ref().map(|open| open.seen.lock().unwrap().as_ref().unwrap().clone()).unwrap()
+        let snapshot = |queue: &Queue| {
+            queue.0.as_ref().map(|open| open.snapshot.lock().unwrap().as_ref().unwrap().clone()).unwrap()
         };
-        let mut before = seen(&queue);
-        before.took = Duration::ZERO;
-        assert!(before.counts(stamp(&location).as_ref()));
-        before.expires = Some(SystemTime::now());
-        assert!(!before.counts(stamp(&location).as_ref()));
-        before.expires = None;
+        let mut before = snapshot(&queue);
+        before.duration = Duration::ZERO;
+        assert!(before.is_valid(stamp(&location).as_ref()));
+        before.next_expiry = Some(SystemTime::now());
+        assert!(!before.is_valid(stamp(&location).as_ref()));
+        before.next_expiry = None;
         insert(&store, 2000, ApprovalState::Waiting).await;
-        assert!(!before.counts(stamp(&location).as_ref()));
+        assert!(!before.is_valid(stamp(&location).as_ref()));
         drop(store);
         fs::remove_dir_all(&dir).unwrap();
     }

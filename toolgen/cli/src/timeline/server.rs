@@ -23,7 +23,7 @@ use super::queue::Queue;
 pub(super) struct Server {
     log: Arc<Mutex<Log>>,
     /// The location of the log.
-    place: Arc<StoreLocation>,
+    location: Arc<StoreLocation>,
     title: Arc<str>,
     queue: Arc<Queue>,
     address: SocketAddr,
@@ -51,7 +51,7 @@ impl Server {
         }
         let title = log.title().into();
         let (log, location, queue) = (Arc::new(Mutex::new(log)), Arc::new(location), Arc::new(queue));
-        Ok(Server { log, place: location, title, queue, address, key: key.into() })
+        Ok(Server { log, location, title, queue, address, key: key.into() })
     }
 
     /// Returns the URL of the page.
@@ -78,14 +78,14 @@ impl Server {
     ) -> Result<T, String> {
         let log = Arc::clone(&self.log);
         // A panic during a read leaves the log unchanged: records are added only after they are complete.
-        aside(move || read(&mut log.lock().unwrap_or_else(PoisonError::into_inner))).await
+        run_blocking(move || read(&mut log.lock().unwrap_or_else(PoisonError::into_inner))).await
     }
 
     /// Whether `Host` is a name of this address. Other names may resolve to it, for example in a DNS rebinding attack.
-    fn is_meant(&self, headers: &HeaderMap) -> bool {
+    fn is_allowed_host(&self, headers: &HeaderMap) -> bool {
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("");
         let port = self.address.port();
-        [self.address.to_string(), format!("localhost:{port}")].iter().any(|own| own == host)
+        [self.address.to_string(), format!("localhost:{port}")].iter().any(|name| name == host)
     }
 
     /// Whether the request has the key: in the URL for the page, in a header for data.
@@ -93,29 +93,29 @@ impl Server {
         let bearer = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let bearer = bearer.and_then(|value| value.strip_prefix("Bearer "));
         let query = request.uri().query().unwrap_or("");
-        let asked = query.split('&').find_map(|pair| pair.strip_prefix("token="));
-        let asked = asked.filter(|_| request.uri().path() == "/");
-        bearer.or(asked).is_some_and(|key| same(key.as_bytes(), self.key.as_bytes()))
+        let token = query.split('&').find_map(|pair| pair.strip_prefix("token="));
+        let token = token.filter(|_| request.uri().path() == "/");
+        bearer.or(token).is_some_and(|key| constant_time_eq(key.as_bytes(), self.key.as_bytes()))
     }
 }
 
 /// Runs a blocking function on a separate thread.
-async fn aside<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Result<T, String> {
     match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
+        Ok(result) => result,
         Err(error) => Err(format!("reading the log failed: {error}")),
     }
 }
 
 /// Compares two strings in constant time.
-fn same(left: &[u8], right: &[u8]) -> bool {
+fn constant_time_eq(left: &[u8], right: &[u8]) -> bool {
     left.len() == right.len() && left.iter().zip(right).fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }
 
 async fn guard(State(server): State<Server>, request: Request, next: Next) -> Response {
-    let mut response = if !server.is_meant(request.headers()) {
+    let mut response = if !server.is_allowed_host(request.headers()) {
         (StatusCode::FORBIDDEN, "this page is not served for that host\n").into_response()
     } else if !server.has_key(&request) {
         (StatusCode::UNAUTHORIZED, "open the whole address that `cargo toolgen timeline` printed\n")
@@ -124,23 +124,23 @@ async fn guard(State(server): State<Server>, request: Request, next: Next) -> Re
         next.run(request).await
     };
     let headers = response.headers_mut();
-    let fixed = [
+    let security_headers = [
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::CACHE_CONTROL, "no-store"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
-    for (name, value) in fixed {
+    for (name, value) in security_headers {
         headers.insert(name, header::HeaderValue::from_static(value));
     }
     response
 }
 
 /// Returns a parameter of a query string.
-fn word(query: RawQuery, name: &str) -> String {
+fn query_parameter(query: RawQuery, name: &str) -> String {
     let query = query.0.unwrap_or_default();
-    let mut words = form_urlencoded::parse(query.as_bytes());
-    words.find(|(key, _)| key == name).map(|(_, value)| value.into_owned()).unwrap_or_default()
+    let mut parameters = form_urlencoded::parse(query.as_bytes());
+    parameters.find(|(key, _)| key == name).map(|(_, value)| value.into_owned()).unwrap_or_default()
 }
 
 async fn the_page(State(server): State<Server>) -> Response {
@@ -149,8 +149,8 @@ async fn the_page(State(server): State<Server>) -> Response {
 }
 
 async fn changes(State(server): State<Server>, query: RawQuery) -> Response {
-    let mark = word(RawQuery(query.0.clone()), "approvals");
-    let after = word(query, "after").parse().unwrap_or(0);
+    let mark = query_parameter(RawQuery(query.0.clone()), "approvals");
+    let after = query_parameter(query, "after").parse().unwrap_or(0);
     let approvals = match server.queue.changed(&mark).await {
         Ok(approvals) => approvals,
         Err(error) => return json_response(Err(error)),
@@ -163,7 +163,7 @@ async fn changes(State(server): State<Server>, query: RawQuery) -> Response {
 }
 
 async fn call(State(server): State<Server>, query: RawQuery) -> Response {
-    let id = word(query, "id");
+    let id = query_parameter(query, "id");
     match server.log(move |log| log.call(&id)).await {
         Ok(None) => (StatusCode::NOT_FOUND, "there is no such call\n").into_response(),
         Ok(Some(call)) => json_response(Ok(call)),
@@ -172,14 +172,16 @@ async fn call(State(server): State<Server>, query: RawQuery) -> Response {
 }
 
 async fn find(State(server): State<Server>, query: RawQuery) -> Response {
-    let text = word(query, "text");
-    let location = Arc::clone(&server.place);
-    json_response(aside(move || data::find(&location, &text)).await.map(|found| json!({ "found": found })))
+    let text = query_parameter(query, "text");
+    let location = Arc::clone(&server.location);
+    json_response(
+        run_blocking(move || data::find(&location, &text)).await.map(|found| json!({ "found": found })),
+    )
 }
 
-fn json_response(text: Result<Value, String>) -> Response {
-    match text {
-        Ok(text) => ([(header::CONTENT_TYPE, "application/json")], text.to_string()).into_response(),
+fn json_response(value: Result<Value, String>) -> Response {
+    match value {
+        Ok(value) => ([(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response(),
         Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error).into_response(),
     }
 }

@@ -30,14 +30,14 @@ pub(super) fn command(plan: &CommandPlan) -> Expr {
     fields.put("stdin", stdin, &base.stdin, self::stdin);
     fields.put("env", env, &base.env, |list| list_of(list, member));
     fields.put("inherit", inherit, &base.inherit, texts);
-    fields.set_or_leave("work_dir", work_dir.as_ref().map(|value| some(template(value))));
+    fields.set_optional("work_dir", work_dir.as_ref().map(|value| some(template(value))));
     fields.put("output", output, &base.output, |output| Expr::atom(self::output(*output)));
     fields.put("exit_codes", exit_codes, &base.exit_codes, |list| list_of(list, exit_code));
     fields.put("stream", stream, &base.stream, |stream| Expr::atom(stream.to_string()));
     fields.put("max_output", max_output, &base.max_output, |max| Expr::atom(max.to_string()));
-    fields.set_or_leave("cpus", cpus.map(|cpus| some(Expr::atom(format!("{cpus:?}")))));
-    fields.set_or_leave("memory", memory.map(|bytes| some(Expr::atom(bytes.to_string()))));
-    fields.set_or_leave("pids", pids.map(|count| some(Expr::atom(count.to_string()))));
+    fields.set_optional("cpus", cpus.map(|cpus| some(Expr::atom(format!("{cpus:?}")))));
+    fields.set_optional("memory", memory.map(|bytes| some(Expr::atom(bytes.to_string()))));
+    fields.set_optional("pids", pids.map(|count| some(Expr::atom(count.to_string()))));
     fields.put("programs", programs, &base.programs, texts);
     fields.literal("CommandPlan", "CommandPlan::EMPTY")
 }

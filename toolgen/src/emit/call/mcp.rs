@@ -10,7 +10,7 @@ use super::super::pool::Pool;
 pub(super) fn mcp(plan: &McpPlan, pool: &mut Pool) -> Expr {
     let McpPlan { server, tool, descriptor } = plan;
     let fields = vec![
-        ("server", pool.one("MCP_SERVER", "__private::prelude::McpServer", self::server(server))),
+        ("server", pool.value("MCP_SERVER", "__private::prelude::McpServer", self::server(server))),
         ("tool", Expr::text(tool)),
         ("descriptor", Expr::text(descriptor)),
     ];
@@ -33,8 +33,8 @@ fn server(server: &McpServer) -> Expr {
     fields.put("transport", transport, &base.transport, self::transport);
     fields.text("revision", revision, &base.revision);
     fields.put("concurrency", concurrency, &base.concurrency, |max| Expr::atom(max.to_string()));
-    fields.set_or_leave("idle_timeout", idle.as_ref().map(|limit| some(duration(limit))));
-    fields.set_or_leave("call_timeout", total.as_ref().map(|limit| some(duration(limit))));
+    fields.set_optional("idle_timeout", idle.as_ref().map(|limit| some(duration(limit))));
+    fields.set_optional("call_timeout", total.as_ref().map(|limit| some(duration(limit))));
     fields.put("capabilities", capabilities, &base.capabilities, texts);
     fields.literal("McpServer", "McpServer::EMPTY")
 }

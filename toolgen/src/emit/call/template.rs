@@ -13,12 +13,12 @@ pub(super) fn template(template: &Template) -> Expr {
         Template::Text(segments) => Expr::Call("Template::Text", vec![list_of(segments, segment)]),
         Template::List(items) => Expr::Call("Template::List", vec![list_of(items, self::template)]),
         Template::Object(members) => Expr::Call("Template::Object", vec![list_of(members, member)]),
-        Template::With(of, members) => {
+        Template::With(argument, members) => {
             let json = |json: &Option<Text>| {
                 json.as_ref().map_or_else(|| Expr::atom("None"), |json| some(Expr::text(json)))
             };
             let member = |(name, value): &(Text, _)| Expr::Call("", vec![Expr::text(name), json(value)]);
-            Expr::Call("Template::With", vec![reference(of), list_of(members, member)])
+            Expr::Call("Template::With", vec![reference(argument), list_of(members, member)])
         }
     }
 }

@@ -8,12 +8,12 @@ use super::super::fields::{Fields, list_of};
 
 pub(super) fn xml(xml: &Xml) -> Expr {
     let Xml { root, named } = xml;
-    let fields = vec![("root", node(root)), ("named", list_of(named, content_of))];
+    let fields = vec![("root", node(root)), ("named", list_of(named, named_content))];
     Expr::Struct { head: "Xml", fields, base: None }
 }
 
-fn content_of((name, of): &(Text, XmlContent)) -> Expr {
-    Expr::Call("", vec![Expr::text(name), content(of)])
+fn named_content((name, value): &(Text, XmlContent)) -> Expr {
+    Expr::Call("", vec![Expr::text(name), content(value)])
 }
 
 fn node(node: &XmlNode) -> Expr {

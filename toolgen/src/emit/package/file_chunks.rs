@@ -1,7 +1,7 @@
 //! Splits the text of a module into files of bounded size.
 //!
-//! Each piece holds complete items and is included at their original position, so names, privacy and the work of
-//! rustc are the same. Modules are recognised by their text: items are separated by blank lines, and no literal spans
+//! Each piece holds complete items and is included at their original position, so names, privacy and compile
+//! times do not change. Modules are recognised by their text: items are separated by blank lines, and no literal spans
 //! lines.
 
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ const MAX_PIECE_BYTES: usize = 1_000_000;
 pub(super) type IncludedFile = (String, String);
 
 /// Returns the text of a module and the pieces that it includes. Pieces are in `dir`, next to the file of the module.
-/// A text that is not large is returned unchanged. `others` are modules whose files may also be in that directory.
+/// A small text is returned unchanged. `others` are modules whose files may also be in that directory.
 pub(super) fn split(text: String, dir: &str, others: &[(String, String)]) -> (String, Vec<IncludedFile>) {
     split_at(text, dir, others, MAX_PIECE_BYTES)
 }
@@ -25,7 +25,7 @@ fn split_at(text: String, dir: &str, others: &[(String, String)], max: usize) ->
     if text.len() <= max {
         return (text, Vec::new());
     }
-    let mut splitter = Splitter { folder: dir, others, max, pieces: Vec::new() };
+    let mut splitter = Splitter { dir, others, max, pieces: Vec::new() };
     // The first lines describe the file and mark it as generated.
     let (head, items) = text.split_once("\n\n").unwrap_or(("", &text));
     let mut out = format!("{head}\n");
@@ -34,7 +34,7 @@ fn split_at(text: String, dir: &str, others: &[(String, String)], max: usize) ->
 }
 
 struct Splitter<'f> {
-    folder: &'f str,
+    dir: &'f str,
     others: &'f [(String, String)],
     max: usize,
     pieces: Vec<IncludedFile>,
@@ -43,49 +43,53 @@ struct Splitter<'f> {
 impl Splitter<'_> {
     /// Writes items as pieces. Modules that are too large for one piece are split further.
     fn items(&mut self, text: &str, indent: usize, name: &str, out: &mut String) {
-        let (mut waiting, mut number) = (String::new(), 0);
+        let (mut pending, mut number) = (String::new(), 0);
         for item in items(text, indent) {
             let inner = if item.len() > self.max { module(item, indent) } else { None };
-            if inner.is_some() || waiting.len() + item.len() > self.max {
-                self.piece(&mut waiting, name, &mut number, indent, out);
+            if inner.is_some() || pending.len() + item.len() > self.max {
+                self.flush(&mut pending, name, &mut number, indent, out);
             }
             match inner {
-                Some(Module { before, name: own, inner }) => {
-                    let _ = writeln!(out, "\n{before}");
-                    let name = if name == "tools" { own.to_owned() } else { format!("{name}_{own}") };
+                Some(Module { head, name: module_name, items: inner }) => {
+                    let _ = writeln!(out, "\n{head}");
+                    let name = if name == "tools" {
+                        module_name.to_owned()
+                    } else {
+                        format!("{name}_{module_name}")
+                    };
                     let first = inner.lines().find(|line| !line.is_empty()).unwrap_or_default();
                     self.items(inner, first.len() - first.trim_start().len(), &name, out);
                     let _ = writeln!(out, "{:indent$}}}", "");
                 }
                 None => {
-                    waiting.push('\n');
-                    waiting.push_str(item);
+                    pending.push('\n');
+                    pending.push_str(item);
                 }
             }
         }
-        self.piece(&mut waiting, name, &mut number, indent, out);
+        self.flush(&mut pending, name, &mut number, indent, out);
     }
 
-    /// Makes a piece of the pending items, if any, and includes it.
-    fn piece(
+    /// Writes a piece of the pending items, if any, and includes it.
+    fn flush(
         &mut self,
-        waiting: &mut String,
+        pending: &mut String,
         name: &str,
         number: &mut usize,
         indent: usize,
         out: &mut String,
     ) {
-        if waiting.is_empty() {
+        if pending.is_empty() {
             return;
         }
-        let mut own = String::new();
-        while own.is_empty() || self.others.iter().any(|(other, _)| *other == own) {
+        let mut piece_name = String::new();
+        while piece_name.is_empty() || self.others.iter().any(|(other, _)| *other == piece_name) {
             *number += 1;
-            own = format!("{name}_{number}");
+            piece_name = format!("{name}_{number}");
         }
-        let path = format!("{}/{own}.rs", self.folder);
+        let path = format!("{}/{piece_name}.rs", self.dir);
         let _ = writeln!(out, "{:indent$}include!(\"{path}\");", "");
-        self.pieces.push((path, format!("// {}\n{}", mark(), std::mem::take(waiting))));
+        self.pieces.push((path, format!("// {}\n{}", mark(), std::mem::take(pending))));
     }
 }
 
@@ -93,46 +97,46 @@ impl Splitter<'_> {
 pub(super) fn items(text: &str, indent: usize) -> Vec<&str> {
     let mut items = Vec::new();
     // The modules of imported documents are not indented, so braces are also counted.
-    let (mut start, mut at, mut after_blank, mut open) = (0, 0, false, 0_usize);
+    let (mut start, mut offset, mut after_blank, mut depth) = (0, 0, false, 0_usize);
     for line in text.split_inclusive('\n') {
-        let own = line.trim();
-        let is_outer = !own.is_empty() && line.len() - line.trim_start().len() == indent;
-        if is_outer && after_blank && open == 0 {
-            items.push(text[start..at].trim_matches('\n'));
-            start = at;
+        let trimmed = line.trim();
+        let is_outer = !trimmed.is_empty() && line.len() - line.trim_start().len() == indent;
+        if is_outer && after_blank && depth == 0 {
+            items.push(text[start..offset].trim_matches('\n'));
+            start = offset;
         }
-        if is_outer && own.ends_with('{') && !own.starts_with("//") {
-            open += 1;
-        } else if is_outer && own.starts_with('}') {
-            open = open.saturating_sub(1);
+        if is_outer && trimmed.ends_with('{') && !trimmed.starts_with("//") {
+            depth += 1;
+        } else if is_outer && trimmed.starts_with('}') {
+            depth = depth.saturating_sub(1);
         }
-        after_blank = own.is_empty();
-        at += line.len();
+        after_blank = trimmed.is_empty();
+        offset += line.len();
     }
     items.push(text[start..].trim_matches('\n'));
     items.into_iter().filter(|item| !item.is_empty()).collect()
 }
 
-/// A module as text: what is before its items, its name, and its items.
+/// A module as text: the text before its items, its name, and its items.
 pub(super) struct Module<'t> {
-    pub(super) before: &'t str,
+    pub(super) head: &'t str,
     pub(super) name: &'t str,
-    pub(super) inner: &'t str,
+    pub(super) items: &'t str,
 }
 
 /// Parses the text of a module; `None` if the item is not a module.
 pub(super) fn module(item: &str, indent: usize) -> Option<Module<'_>> {
     // Comments and attributes come first.
     let start = format!("{:indent$}pub ", "");
-    let mut at = 0;
+    let mut offset = 0;
     let begin = item.split_inclusive('\n').find(|line| {
-        at += line.len();
+        offset += line.len();
         line.starts_with(&start)
     })?;
     let name = begin.trim().strip_prefix("pub mod ")?.strip_suffix(" {")?;
     let end = format!("\n{:indent$}}}", "");
-    let (before, rest) = item.split_at_checked(at)?;
-    Some(Module { before: before.trim_end(), name, inner: rest.strip_suffix(&end)? })
+    let (head, body) = item.split_at_checked(offset)?;
+    Some(Module { head: head.trim_end(), name, items: body.strip_suffix(&end)? })
 }
 
 #[cfg(test)]
@@ -144,7 +148,7 @@ mod tests {
                         fn g() {\n    f()\n}\n\npub mod types {\n    pub struct G;\n}\n}\n\nconst E: u8 = 3;\n";
 
     /// The text with the pieces inserted.
-    fn whole(text: &str, pieces: &[IncludedFile]) -> String {
+    fn reassembled(text: &str, pieces: &[IncludedFile]) -> String {
         let mut out = text.to_owned();
         for (path, piece) in pieces {
             let line =
@@ -159,10 +163,10 @@ mod tests {
         assert_eq!(split_at(TEXT.to_owned(), "api", &[], 1_000), (TEXT.to_owned(), Vec::new()));
         for max in [20, 60, 120] {
             let (text, pieces) = split_at(TEXT.to_owned(), "api", &[], max);
-            assert_eq!(whole(&text, &pieces), whole(TEXT, &[]), "{max}");
-            let fits =
+            assert_eq!(reassembled(&text, &pieces), reassembled(TEXT, &[]), "{max}");
+            let is_valid =
                 |piece: &str| piece.len() <= max.max(60) + 100 && piece.starts_with("// Generated by ");
-            assert!(pieces.iter().all(|(_, piece)| fits(piece)), "{pieces:?}");
+            assert!(pieces.iter().all(|(_, piece)| is_valid(piece)), "{pieces:?}");
             assert!(text.starts_with("// Generated.\n"));
         }
         let (text, pieces) = split_at(TEXT.to_owned(), "api", &[], 60);

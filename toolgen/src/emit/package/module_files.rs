@@ -14,22 +14,22 @@ pub(super) struct ExtractedModules {
 }
 
 /// Extracts the modules of tags and of imported documents from a source text.
-pub(super) fn take(text: &str) -> ExtractedModules {
-    let (mut rest, mut declarations, mut modules) = (Vec::new(), String::new(), Vec::new());
+pub(super) fn extract(text: &str) -> ExtractedModules {
+    let (mut remaining, mut declarations, mut modules) = (Vec::new(), String::new(), Vec::new());
     for item in items(text, 0) {
         match module(item, 0).filter(|module| !RESERVED.contains(&module.name)) {
-            Some(Module { before, name, inner }) => {
-                declarations.push_str(&format!("\n{};\n", before.trim_end_matches(" {")));
-                modules.push((name.to_owned(), at_the_margin(inner)));
+            Some(Module { head, name, items }) => {
+                declarations.push_str(&format!("\n{};\n", head.trim_end_matches(" {")));
+                modules.push((name.to_owned(), dedented(items)));
             }
-            None => rest.push(item),
+            None => remaining.push(item),
         }
     }
-    ExtractedModules { text: rest.join("\n\n") + "\n", declarations, modules }
+    ExtractedModules { text: remaining.join("\n\n") + "\n", declarations, modules }
 }
 
 /// Returns the items of a module without indentation, as in a file.
-fn at_the_margin(text: &str) -> String {
+fn dedented(text: &str) -> String {
     let first = text.lines().find(|line| !line.is_empty()).unwrap_or_default();
     let margin = first.len() - first.trim_start().len();
     let mut out = String::with_capacity(text.len());
@@ -48,13 +48,13 @@ mod tests {
     fn tag_and_import_modules_are_extracted() {
         let text = "// Generated.\n\nconst A: u8 = 1;\n\n/// Types.\npub mod types {\n    pub struct B;\n}\n\n/// Pets.\npub mod pets {\n    \
                     use super::A;\n\n    pub mod types {\n        pub struct C;\n    }\n}\n\n/// Imported.\npub mod store {\n\n/// D.\npub static D: u8 = 1;\n}\n";
-        let outside = take(text);
+        let extracted = extract(text);
         assert_eq!(
-            outside.text,
+            extracted.text,
             "// Generated.\n\nconst A: u8 = 1;\n\n/// Types.\npub mod types {\n    pub struct B;\n}\n"
         );
-        assert_eq!(outside.declarations, "\n/// Pets.\npub mod pets;\n\n/// Imported.\npub mod store;\n");
-        let [pets, store] = outside.modules.as_slice() else { panic!("{:?}", outside.modules) };
+        assert_eq!(extracted.declarations, "\n/// Pets.\npub mod pets;\n\n/// Imported.\npub mod store;\n");
+        let [pets, store] = extracted.modules.as_slice() else { panic!("{:?}", extracted.modules) };
         assert_eq!(pets.1, "use super::A;\n\npub mod types {\n    pub struct C;\n}\n");
         assert_eq!(store.1, "/// D.\npub static D: u8 = 1;\n");
     }

@@ -9,13 +9,13 @@ use super::model::{Choice, Item, Struct, StructField, Union, Variant};
 /// Writes the serialization of a struct to an object.
 pub(super) fn write_object(name: &str, body: &Struct, out: &mut String) {
     let entry = |key: &str, value: String| Expr::Call("", vec![Expr::string(key), Expr::atom(value)]);
-    let always = body.constants.iter().map(|(key, value)| entry(key, format!("&{value}")));
-    let is_given = |field: &&StructField| field.is_left_out();
+    let required = body.constants.iter().map(|(key, value)| entry(key, format!("&{value}")));
+    let is_optional = |field: &&StructField| field.is_optional();
     let field = |field: &StructField| entry(&field.key, format!("&self.{}", field.name));
-    let always = always.chain(body.fields.iter().filter(|f| !is_given(f)).map(field)).collect();
-    let given = body.fields.iter().filter(is_given).map(field).collect();
+    let required = required.chain(body.fields.iter().filter(|f| !is_optional(f)).map(field)).collect();
+    let optional = body.fields.iter().filter(is_optional).map(field).collect();
     let borrow = |items| Expr::Borrow(Box::new(Expr::Array(items)));
-    let mut expr = Expr::Call("object", vec![borrow(always), borrow(given)]);
+    let mut expr = Expr::Call("object", vec![borrow(required), borrow(optional)]);
     if let Some((extra, _)) = &body.extra {
         expr = Expr::Call("with_extra", vec![expr, Expr::atom(format!("&self.{extra}"))]);
     }
@@ -37,8 +37,8 @@ pub(super) fn read_object(name: &str, body: &Struct, out: &mut String) {
     };
     let mut tuples: Vec<String> = names.chunks(MAX_TUPLE_LEN).map(tuple).collect();
     let last = tuples.pop().unwrap_or_else(|| "()".to_owned());
-    let open: String = tuples.iter().map(|tuple| format!("And({tuple}, ")).collect();
-    let pattern = format!("{open}{last}{}", ")".repeat(tuples.len()));
+    let prefix: String = tuples.iter().map(|tuple| format!("And({tuple}, ")).collect();
+    let pattern = format!("{prefix}{last}{}", ")".repeat(tuples.len()));
     let (pattern, read, extra) = match &body.extra {
         Some((extra, _)) => (format!("({pattern}, {extra})"), "read_all", Some(extra.as_str())),
         None => (pattern, "read", None),
@@ -47,9 +47,9 @@ pub(super) fn read_object(name: &str, body: &Struct, out: &mut String) {
     out.push_str("            let ");
     fill(pattern.split_inclusive(", "), INDENT, out);
     let _ = write!(out, " = {read}(value, &[");
-    fill(listed(body.fields.iter().map(|field| literal::string(&field.key))), INDENT, out);
+    fill(comma_separated(body.fields.iter().map(|field| literal::string(&field.key))), INDENT, out);
     out.push_str("])?;\n            Ok(Self {");
-    let all = listed(names.into_iter().chain(extra).map(str::to_owned));
+    let all = comma_separated(names.into_iter().chain(extra).map(str::to_owned));
     if !all.is_empty() {
         out.push(' ');
         fill(all, INDENT, out);
@@ -59,7 +59,7 @@ pub(super) fn read_object(name: &str, body: &Struct, out: &mut String) {
 }
 
 /// Joins words by commas.
-fn listed(words: impl Iterator<Item = String>) -> Vec<String> {
+fn comma_separated(words: impl Iterator<Item = String>) -> Vec<String> {
     let mut words: Vec<String> = words.map(|word| word + ", ").collect();
     if let Some(last) = words.last_mut() {
         last.truncate(last.len() - 2);
@@ -72,7 +72,7 @@ fn fill(words: impl IntoIterator<Item = impl AsRef<str>>, indent: usize, out: &m
     const WIDTH: usize = 108;
     for word in words {
         let word = word.as_ref();
-        let column = out.len() - out.rfind('\n').map_or(0, |at| at + 1);
+        let column = out.len() - out.rfind('\n').map_or(0, |index| index + 1);
         if column > indent && column + word.trim_end().len() > WIDTH {
             out.truncate(out.trim_end().len());
             let _ = write!(out, "\n{:indent$}", "");
@@ -105,11 +105,13 @@ pub(super) fn read_union(item: &Item, body: &Union, out: &mut String) {
                 writeln!(out, "            let known = match tag(&value, {}) {{", literal::string(property));
             // Other values, and a missing value, select the default in any case.
             for index in (0..body.variants.len()).filter(|index| Some(*index) != *by_default) {
-                let own = values.iter().filter(|(_, of)| *of == index);
-                let own: Vec<String> = own.map(|(value, _)| literal::string(value)).collect();
-                if !own.is_empty() {
-                    let (own, name) = (own.join(" | "), variant(index));
-                    let _ = writeln!(out, "                {own} => attempt(&value, Self::{name}),");
+                let value_literals = values.iter().filter(|(_, variant)| *variant == index);
+                let value_literals: Vec<String> =
+                    value_literals.map(|(value, _)| literal::string(value)).collect();
+                if !value_literals.is_empty() {
+                    let (value_literals, name) = (value_literals.join(" | "), variant(index));
+                    let _ =
+                        writeln!(out, "                {value_literals} => attempt(&value, Self::{name}),");
                 }
             }
             let _ = match by_default {
@@ -133,7 +135,7 @@ pub(super) fn read_union(item: &Item, body: &Union, out: &mut String) {
             out.push_str("                _ => None,\n            };\n");
         }
     }
-    out.push_str(match item.open {
+    out.push_str(match item.is_open {
         true => "            Ok(known.unwrap_or(Self::Other(value)))\n        }\n    }\n",
         false => "            known.ok_or_else(|| JsonError::new(\"it matches none of the variants\"))\n        }\n    }\n",
     });

@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::super::literal;
+use super::location_aliases;
 use super::model::{Body, Item, Presence, Struct, StructField, Ty, Union, Wrap};
-use super::own;
 use super::print::Printer;
 use super::tags::resolve_alias;
 
 impl Printer<'_> {
-    /// Writes the macros that implement them for the types of a module that programs construct.
-    pub(super) fn made(&self, all: &[(usize, &Item)], out: &mut String) {
+    /// Writes the macros that implement constructors for those types of a module that programs construct.
+    pub(super) fn write_constructors(&self, items: &[(usize, &Item)], out: &mut String) {
         let runtime = self.runtime;
         let (mut structs, mut unions) = (String::new(), String::new());
-        for (index, item) in all.iter().filter(|(_, item)| item.made) {
+        for (index, item) in items.iter().filter(|(_, item)| item.is_constructed) {
             match &item.body {
                 Body::Struct(body) => {
                     self.build(item, body, self.constant_tags.get(index).copied(), &mut structs);
@@ -30,34 +30,34 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes the parameters of the functions that construct a struct. `message` is the property that identifies the
+    /// Writes the parameters of the functions that construct a struct. `tag` is the property that identifies the
     /// variant of a union, and its string.
-    fn build(&self, of: &Item, body: &Struct, message: Option<(&str, &str)>, out: &mut String) {
+    fn build(&self, item: &Item, body: &Struct, tag: Option<(&str, &str)>, out: &mut String) {
         let (mut required, mut optional) = (Vec::new(), Vec::new());
-        let mut known = String::new();
+        let mut constant = String::new();
         for field in &body.fields {
             let name = &field.name;
-            if let Some((property, text)) = message
+            if let Some((property, text)) = tag
                 && field.key == property
                 && let Some(value) = self.constant_value(field, text)
             {
-                known = format!(" = {name}: {value}");
-            } else if field.is_left_out() {
-                let bare = name.trim_end_matches('_');
+                constant = format!(" = {name}: {value}");
+            } else if field.is_optional() {
+                let base_name = name.trim_end_matches('_');
                 let null = match field.presence {
-                    Presence::OptionalNullable => format!(" or null_{bare}"),
+                    Presence::OptionalNullable => format!(" or null_{base_name}"),
                     _ => String::new(),
                 };
-                optional.push(format!("with_{bare} {name}: {}{null}", self.build_field(field, of)));
+                optional.push(format!("with_{base_name} {name}: {}{null}", self.build_field(field, item)));
             } else {
-                required.push(format!("{name}: {}", self.build_field(field, of)));
+                required.push(format!("{name}: {}", self.build_field(field, item)));
             }
         }
         let extra = body.extra.as_ref().map_or("", |(name, _)| name.as_str());
         let _ = writeln!(
             out,
-            "        {} ({}) {{ {} }} [{extra}]{known};",
-            of.name,
+            "        {} ({}) {{ {} }} [{extra}]{constant};",
+            item.name,
             required.join(", "),
             optional.join(", ")
         );
@@ -74,7 +74,7 @@ impl Printer<'_> {
                 let Item { name, body: Body::Enum(values), .. } = self.items.get(*index)? else {
                     return None;
                 };
-                let value = values.iter().find(|listed| listed.value == text)?;
+                let value = values.iter().find(|candidate| candidate.value == text)?;
                 Some(format!("{name}::{}", value.name))
             }
             _ => None,
@@ -82,20 +82,25 @@ impl Printer<'_> {
     }
 
     /// Returns the parameter of a field, in the form that `__build!` reads.
-    fn build_field(&self, field: &StructField, of: &Item) -> String {
-        let location = own::field(&of.name, &field.key);
-        let (item, value_of) = (own::inner(&location, "item"), own::inner(&location, "value"));
-        let ty = |ty: &Ty, location: &str| self.ty_at(ty, location, of.home);
+    fn build_field(&self, field: &StructField, owner: &Item) -> String {
+        let location = location_aliases::field(&owner.name, &field.key);
+        let (item_location, value_location) =
+            (location_aliases::inner(&location, "item"), location_aliases::inner(&location, "value"));
+        let ty = |ty: &Ty, location: &str| self.ty_at(ty, location, owner.tag_index);
         if field.presence == Presence::Nullable {
             return format!("(Option<{}>)", ty(&field.ty, &location));
         }
         match resolve_alias(self.items, &field.ty) {
-            Ty::Vec(inner) => format!("[{}]", ty(inner, &item)),
+            Ty::Vec(inner) => format!("[{}]", ty(inner, &item_location)),
             Ty::Map { key, value } => match resolve_alias(self.items, value) {
                 Ty::Vec(inner) => {
-                    format!("{{{}, [{}]}}", self.key(key), ty(inner, &own::inner(&value_of, "item")))
+                    format!(
+                        "{{{}, [{}]}}",
+                        self.key(key),
+                        ty(inner, &location_aliases::inner(&value_location, "item"))
+                    )
                 }
-                _ => format!("{{{}, {}}}", self.key(key), ty(value, &value_of)),
+                _ => format!("{{{}, {}}}", self.key(key), ty(value, &value_location)),
             },
             _ => format!("({})", ty(&field.ty, &location)),
         }
@@ -111,34 +116,34 @@ impl Printer<'_> {
         lists.next().filter(|_| lists.next().is_none())
     }
 
-    /// Writes the conversions into a union: from the contents of its variants, if no two variants have the same.
-    fn conversions(&self, of: usize, item: &Item, body: &Union, out: &mut String) {
-        let held = |ty: &Ty| match resolve_alias(self.items, ty) {
-            Ty::Item(index, _) if *index == of => None,
+    /// Writes the conversions into a union: from each content that only one of its variants has.
+    fn conversions(&self, own_index: usize, item: &Item, body: &Union, out: &mut String) {
+        let content = |ty: &Ty| match resolve_alias(self.items, ty) {
+            Ty::Item(index, _) if *index == own_index => None,
             Ty::Item(index, _) => Some(self.ty(&Ty::Item(*index, Wrap::Plain))),
             ty @ (Ty::Bool | Ty::Short | Ty::Int | Ty::Unsigned | Ty::Float | Ty::Text | Ty::Vec(_)) => {
                 Some(self.ty(ty))
             }
             _ => None,
         };
-        let all: Vec<(&str, String)> = body
+        let contents: Vec<(&str, String)> = body
             .variants
             .iter()
-            .filter_map(|variant| Some((variant.name.as_str(), held(&variant.ty)?)))
+            .filter_map(|variant| Some((variant.name.as_str(), content(&variant.ty)?)))
             .collect();
-        let mut once = BTreeSet::new();
-        let twice: BTreeSet<&str> =
-            all.iter().filter(|(_, ty)| !once.insert(ty.as_str())).map(|(_, ty)| ty.as_str()).collect();
-        let mut words = Vec::new();
-        for (variant, ty) in all.iter().filter(|(_, ty)| !twice.contains(ty.as_str())) {
-            words.push(format!("{variant}({ty})"));
+        let mut seen = BTreeSet::new();
+        let ambiguous: BTreeSet<&str> =
+            contents.iter().filter(|(_, ty)| !seen.insert(ty.as_str())).map(|(_, ty)| ty.as_str()).collect();
+        let mut conversions = Vec::new();
+        for (variant, ty) in contents.iter().filter(|(_, ty)| !ambiguous.contains(ty.as_str())) {
+            conversions.push(format!("{variant}({ty})"));
             if ty == "String" {
-                words.push(format!("{variant}(&str)"));
+                conversions.push(format!("{variant}(&str)"));
             }
         }
-        words.extend(self.array(body));
-        if !words.is_empty() {
-            let _ = writeln!(out, "        {} {{ {} }}", item.name, words.join(", "));
+        conversions.extend(self.array(body));
+        if !conversions.is_empty() {
+            let _ = writeln!(out, "        {} {{ {} }}", item.name, conversions.join(", "));
         }
     }
 }

@@ -15,30 +15,30 @@ const MAX_GROUP: usize = 6;
 /// An occurrence of a type in another.
 struct Edge {
     to: usize,
-    behind: bool,
+    is_indirect: bool,
     wrap: Wrap,
 }
 
 /// Sets the wraps of all occurrences.
-pub(super) fn bound(items: &mut [Item]) {
+pub(super) fn limit_depth(items: &mut [Item]) {
     let mut graph: Vec<Vec<Edge>> = items
         .iter_mut()
         .map(|item| {
             let mut edges = Vec::new();
             for ty in item.body.types_mut() {
-                ty.for_each_item(false, &mut |behind, to, _| {
-                    edges.push(Edge { to, behind, wrap: Wrap::Plain });
+                ty.for_each_item(false, &mut |is_indirect, to, _| {
+                    edges.push(Edge { to, is_indirect, wrap: Wrap::Plain });
                 });
             }
             edges
         })
         .collect();
     let groups = groups(&graph);
-    wrap_ways_back(&mut graph, &groups);
+    wrap_back_edges(&mut graph, &groups);
     cut_depth(&mut graph, &groups);
     for edge in graph.iter().flatten().filter(|edge| edge.wrap == Wrap::Link) {
         if let Some(item) = items.get_mut(edge.to) {
-            item.linked = true;
+            item.is_linked = true;
         }
     }
     for (item, edges) in items.iter_mut().zip(graph) {
@@ -58,9 +58,9 @@ struct Groups {
     members: Vec<Vec<usize>>,
 }
 
-/// Finds the groups in two traversals (Kosaraju's algorithm). In a traversal of all types, the type that is left last
-/// is contained only in types of its own group, so all types that refer to it, directly or indirectly, form its
-/// group. Without that group, the same holds for the type of the rest that is left last.
+/// Finds the groups in two traversals (Kosaraju's algorithm). In a traversal of all types, the type that is finished
+/// last is contained only in types of its own group, so all types that refer to it, directly or indirectly, form its
+/// group. Without that group, the same holds for the remaining type that is finished last.
 fn groups(graph: &[Vec<Edge>]) -> Groups {
     const NONE: usize = usize::MAX;
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); graph.len()];
@@ -69,15 +69,15 @@ fn groups(graph: &[Vec<Edge>]) -> Groups {
             users[edge.to].push(node);
         }
     }
-    let mut of = vec![NONE; graph.len()];
+    let mut group_of = vec![NONE; graph.len()];
     let mut members: Vec<Vec<usize>> = Vec::new();
-    for last in leaving_order(graph).into_iter().rev() {
-        let (mut open, mut group) = (vec![last], Vec::new());
-        while let Some(node) = open.pop() {
-            if of[node] == NONE {
-                of[node] = members.len();
+    for last in finishing_order(graph).into_iter().rev() {
+        let (mut pending, mut group) = (vec![last], Vec::new());
+        while let Some(node) = pending.pop() {
+            if group_of[node] == NONE {
+                group_of[node] = members.len();
                 group.push(node);
-                open.extend(&users[node]);
+                pending.extend(&users[node]);
             }
         }
         if !group.is_empty() {
@@ -86,22 +86,22 @@ fn groups(graph: &[Vec<Edge>]) -> Groups {
     }
     // The groups were found from the users to the used types.
     members.reverse();
-    for of in &mut of {
-        *of = members.len() - 1 - *of;
+    for group_of in &mut group_of {
+        *group_of = members.len() - 1 - *group_of;
     }
-    Groups { of, members }
+    Groups { of: group_of, members }
 }
 
-/// Returns the types in the order in which a traversal leaves them: after all types that they lead to, except for
+/// Returns the types in the order in which a traversal finishes them: after all types that they refer to, except for
 /// back edges. The stack is on the heap, because documents nest arbitrarily deep.
-fn leaving_order(graph: &[Vec<Edge>]) -> Vec<usize> {
-    let mut seen = vec![false; graph.len()];
+fn finishing_order(graph: &[Vec<Edge>]) -> Vec<usize> {
+    let mut visited = vec![false; graph.len()];
     let mut order = Vec::with_capacity(graph.len());
     for root in 0..graph.len() {
         // A type and the number of its edges that were followed.
         let mut work = vec![(root, 0)];
         while let Some((node, followed)) = work.pop() {
-            if followed == 0 && std::mem::replace(&mut seen[node], true) {
+            if followed == 0 && std::mem::replace(&mut visited[node], true) {
                 continue;
             }
             match graph[node].get(followed) {
@@ -115,7 +115,7 @@ fn leaving_order(graph: &[Vec<Edge>]) -> Vec<usize> {
 
 /// Wraps back edges: every cycle has an edge to a type that is still open in a traversal, and gets a box or a link
 /// there.
-fn wrap_ways_back(graph: &mut [Vec<Edge>], groups: &Groups) {
+fn wrap_back_edges(graph: &mut [Vec<Edge>], groups: &Groups) {
     #[derive(Clone, Copy, PartialEq)]
     enum State {
         New,
@@ -130,17 +130,17 @@ fn wrap_ways_back(graph: &mut [Vec<Edge>], groups: &Groups) {
         }
         while let Some((node, edge)) = work.pop() {
             state[node] = State::Open;
-            let Some(found) = graph[node].get_mut(edge) else {
+            let Some(target) = graph[node].get_mut(edge) else {
                 state[node] = State::Done;
                 continue;
             };
             work.push((node, edge + 1));
-            match state[found.to] {
-                State::New => work.push((found.to, 0)),
-                State::Open if groups.members[groups.of[found.to]].len() > MAX_GROUP => {
-                    found.wrap = Wrap::Link;
+            match state[target.to] {
+                State::New => work.push((target.to, 0)),
+                State::Open if groups.members[groups.of[target.to]].len() > MAX_GROUP => {
+                    target.wrap = Wrap::Link;
                 }
-                State::Open if !found.behind => found.wrap = Wrap::Box,
+                State::Open if !target.is_indirect => target.wrap = Wrap::Box,
                 State::Open | State::Done => {}
             }
         }
@@ -155,7 +155,7 @@ fn cut_depth(graph: &mut [Vec<Edge>], groups: &Groups) {
             cut_large(graph, groups, members, &mut depth);
             continue;
         }
-        let mut below = 0;
+        let mut deepest = 0;
         for &node in members {
             for edge in &mut graph[node] {
                 if groups.of[edge.to] == groups.of[node] || edge.wrap == Wrap::Link {
@@ -164,12 +164,12 @@ fn cut_depth(graph: &mut [Vec<Edge>], groups: &Groups) {
                 if depth[edge.to] + members.len() > MAX_DEPTH {
                     edge.wrap = Wrap::Link;
                 } else {
-                    below = below.max(depth[edge.to]);
+                    deepest = deepest.max(depth[edge.to]);
                 }
             }
         }
         for &node in members {
-            depth[node] = below + members.len();
+            depth[node] = deepest + members.len();
         }
     }
 }
@@ -182,15 +182,15 @@ fn cut_large(graph: &mut [Vec<Edge>], groups: &Groups, members: &[usize], depth:
             if depth[node] != 0 {
                 continue;
             }
-            if let Some(found) = graph[node].get(edge) {
+            if let Some(target) = graph[node].get(edge) {
                 work.push((node, edge + 1));
-                let inside = groups.of[found.to] == groups.of[node];
-                if inside && found.wrap != Wrap::Link && depth[found.to] == 0 {
-                    work.push((found.to, 0));
+                let is_inside = groups.of[target.to] == groups.of[node];
+                if is_inside && target.wrap != Wrap::Link && depth[target.to] == 0 {
+                    work.push((target.to, 0));
                 }
                 continue;
             }
-            let mut below = 0;
+            let mut deepest = 0;
             for edge in &mut graph[node] {
                 if edge.wrap == Wrap::Link {
                     continue;
@@ -198,31 +198,31 @@ fn cut_large(graph: &mut [Vec<Edge>], groups: &Groups, members: &[usize], depth:
                 if depth[edge.to] + 1 > MAX_DEPTH {
                     edge.wrap = Wrap::Link;
                 } else {
-                    below = below.max(depth[edge.to]);
+                    deepest = deepest.max(depth[edge.to]);
                 }
             }
-            depth[node] = below + 1;
+            depth[node] = deepest + 1;
         }
     }
 }
 
-/// Whether a type is an alias of itself, directly or indirectly, which Rust forbids and which adds nothing.
-pub(super) fn alias_leads_to(items: &[Item], from: usize) -> bool {
-    let mut seen = vec![false; items.len()];
-    let mut open = vec![from];
-    while let Some(index) = open.pop() {
+/// Whether a type is an alias of itself, directly or indirectly. Rust forbids such aliases, and they add nothing.
+pub(super) fn is_cyclic_alias(items: &[Item], from: usize) -> bool {
+    let mut visited = vec![false; items.len()];
+    let mut pending = vec![from];
+    while let Some(index) = pending.pop() {
         let Some(Body::Alias(ty)) = items.get(index).map(|item| &item.body) else { continue };
         let mut ty: Ty = ty.clone();
-        let mut back = false;
+        let mut is_cyclic = false;
         ty.for_each_item(false, &mut |_, to, _| {
-            back |= to == from;
-            if let Some(seen) = seen.get_mut(to)
-                && !std::mem::replace(seen, true)
+            is_cyclic |= to == from;
+            if let Some(visited) = visited.get_mut(to)
+                && !std::mem::replace(visited, true)
             {
-                open.push(to);
+                pending.push(to);
             }
         });
-        if back {
+        if is_cyclic {
             return true;
         }
     }

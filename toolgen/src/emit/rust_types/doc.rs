@@ -23,11 +23,11 @@ pub(super) fn with_rules(mut doc: String, shape: &Shape) -> String {
 /// Returns the rules that the type of a value does not express, as a sentence.
 fn rules(shape: &Shape) -> String {
     let mut lines = Vec::new();
-    let mut range = |least: Option<String>, most: Option<String>, of: &str| match (least, most) {
-        (Some(least), Some(most)) if least == most => lines.push(format!("exactly {least}{of}")),
-        (Some(least), Some(most)) => lines.push(format!("{least} to {most}{of}")),
-        (Some(least), None) => lines.push(format!("at least {least}{of}")),
-        (None, Some(most)) => lines.push(format!("at most {most}{of}")),
+    let mut range = |min: Option<String>, max: Option<String>, unit: &str| match (min, max) {
+        (Some(min), Some(max)) if min == max => lines.push(format!("exactly {min}{unit}")),
+        (Some(min), Some(max)) => lines.push(format!("{min} to {max}{unit}")),
+        (Some(min), None) => lines.push(format!("at least {min}{unit}")),
+        (None, Some(max)) => lines.push(format!("at most {max}{unit}")),
         (None, None) => {}
     };
     let count = |count: &Option<u64>| count.map(|count| count.to_string());

@@ -14,10 +14,10 @@ use super::model::{
     Body, Item, Origin, Presence, Struct, StructField, Ty, TypeRequest, Union, Use, Variant, Wrap,
 };
 use super::objects::{MAX_NESTING, object_of, scalar, without_null};
-use super::place::TypeSite;
 use super::repeats::{self, Repeats};
-use super::scalars::{constant, integer, one_type, type_names};
+use super::scalars::{constant, integer, scalar_type, type_names};
 use super::titles::Titles;
+use super::type_site::TypeSite;
 use super::usage::Usage;
 use super::{depth, raw, union, variants};
 
@@ -37,7 +37,7 @@ pub(super) struct Lowering<'a> {
     /// The item of each named shape that has one.
     by_def: BTreeMap<String, usize>,
     /// Named shapes whose items are still to be built.
-    open: Vec<(usize, String)>,
+    pending: Vec<(usize, String)>,
     /// The types of unnamed shapes, by their text and usage: documents repeat themselves, and an `allOf` repeats its
     /// parts.
     inline: BTreeMap<(String, Usage), Ty>,
@@ -62,36 +62,36 @@ impl<'a> Lowering<'a> {
             names: type_names(),
             def_names: BTreeMap::new(),
             by_def: BTreeMap::new(),
-            open: Vec::new(),
+            pending: Vec::new(),
             inline: BTreeMap::new(),
         }
     }
 
-    /// Reserves a name that no type may have: that of the trait of functions, which is next to the types.
-    pub(super) fn take(&mut self, name: &str) {
+    /// Reserves the name of the trait of functions, which is next to the types: no type can have that name.
+    pub(super) fn reserve_name(&mut self, name: &str) {
         self.names.take(name);
     }
 
     /// Reserves the name of a tool's argument struct. It is called for all tools before any other type is named, so
     /// that the names used most in Rust code do not depend on the schemas of the document.
-    pub(super) fn reserve_input(&mut self, wanted: &TypeRequest<'_>) -> usize {
-        let text = &wanted.spec.description;
+    pub(super) fn reserve_input(&mut self, request: &TypeRequest<'_>) -> usize {
+        let text = &request.spec.description;
         // Without a description, the document has the operation here.
-        let mut doc = if **text == *wanted.operation { String::new() } else { first_paragraph(text) };
+        let mut doc = if **text == *request.operation { String::new() } else { first_paragraph(text) };
         if !doc.is_empty() {
             doc.push_str("\n\n");
         }
-        doc += &format!("Arguments of [`{0}`](super::{0}): `{1}`.", wanted.ident, wanted.operation);
-        let name = self.names.take_or(&idents::camel(wanted.spec.name.as_str()), "Call");
+        doc += &format!("Arguments of [`{0}`](super::{0}): `{1}`.", request.ident, request.operation);
+        let name = self.names.take_or(&idents::camel(request.spec.name.as_str()), "Call");
         self.add(name, doc, Origin::Tool)
     }
 
-    /// Reserves the names of the document's named types, before names are made for the others.
+    /// Reserves the names of the document's named types, before the other types are named.
     pub(super) fn reserve_names(&mut self) {
         for name in self.usage.keys() {
             if find_def(self.defs, name).is_some_and(union::is_nominal) {
-                let taken = self.def_name(name);
-                self.def_names.insert(name.clone(), taken);
+                let unique = self.def_name(name);
+                self.def_names.insert(name.clone(), unique);
             }
         }
         self.titles.reserve(&mut self.names);
@@ -102,19 +102,19 @@ impl<'a> Lowering<'a> {
         self.names.take_or(&idents::camel(name), "Data")
     }
 
-    /// Builds the types that were only named so far, and returns all types, with the names that are taken.
+    /// Builds the pending types, and returns all types and the reserved names.
     pub(super) fn finish(mut self) -> (Vec<Item>, Names) {
-        while let Some((index, def)) = self.open.pop() {
+        while let Some((index, def)) = self.pending.pop() {
             let Some(shape) = find_def(self.defs, &def) else { continue };
             let name = self.items.get(index).map_or_else(String::new, |item| item.name.clone());
             let usage = self.usage.get(&def).copied().unwrap_or_default();
-            let place = TypeSite::new(&name, String::new(), usage);
+            let site = TypeSite::new(&name, String::new(), usage);
             self.owner = Some(index);
-            let body = self.body(shape, &place);
+            let body = self.body(shape, &site);
             self.set(index, body);
         }
         for index in 0..self.items.len() {
-            if depth::alias_leads_to(&self.items, index) {
+            if depth::is_cyclic_alias(&self.items, index) {
                 self.set(index, Body::Alias(Ty::Value));
             }
         }
@@ -123,9 +123,9 @@ impl<'a> Lowering<'a> {
 
     /// Adds an item whose body is set later.
     fn reserve(&mut self, name: &str, doc: String) -> usize {
-        let taken = self.names.take_or(name, "Value");
-        let origin = Origin::Place { numbered: taken != name };
-        self.add(taken, doc, origin)
+        let unique = self.names.take_or(name, "Value");
+        let origin = Origin::Location { numbered: unique != name };
+        self.add(unique, doc, origin)
     }
 
     fn add(&mut self, name: String, doc: String, origin: Origin) -> usize {
@@ -140,17 +140,17 @@ impl<'a> Lowering<'a> {
     }
 
     /// Returns the type of a value, `null` included.
-    fn value(&mut self, shape: &Shape, place: &TypeSite) -> Ty {
-        let (ty, nullable) = self.split(shape, place);
+    fn value(&mut self, shape: &Shape, site: &TypeSite) -> Ty {
+        let (ty, nullable) = self.split(shape, site);
         if nullable { ty.optional() } else { ty }
     }
 
     /// Returns the type of a value that is not `null`, and whether `null` is also allowed.
-    fn split(&mut self, shape: &Shape, place: &TypeSite) -> (Ty, bool) {
-        let (nullable, rest) = without_null(shape);
-        let ty = match rest {
-            Some(only) => self.plain(only, place),
-            None => self.plain(shape, place),
+    fn split(&mut self, shape: &Shape, site: &TypeSite) -> (Ty, bool) {
+        let (nullable, inner) = without_null(shape);
+        let ty = match inner {
+            Some(inner) => self.plain(inner, site),
+            None => self.plain(shape, site),
         };
         match ty {
             Ty::Option(inner) => (*inner, true),
@@ -158,121 +158,125 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn plain(&mut self, shape: &Shape, place: &TypeSite) -> Ty {
-        if place.nesting > MAX_NESTING {
+    fn plain(&mut self, shape: &Shape, site: &TypeSite) -> Ty {
+        if site.nesting > MAX_NESTING {
             return Ty::Value;
         }
         match &shape.kind {
             Kind::Boolean => Ty::Bool,
             Kind::Integer(rules) => integer(rules),
             Kind::Number(_) => Ty::Float,
-            Kind::String(rules) => {
-                self.text_types.iter().find_map(|of| of.of(&rules.format)).map_or(Ty::Text, Ty::Known)
-            }
-            Kind::Ref(name) => self.lower_named(name, place),
-            Kind::Array(rules) => Ty::Vec(Box::new(self.value(&rules.items, &place.inner("item")))),
+            Kind::String(rules) => self
+                .text_types
+                .iter()
+                .find_map(|text_type| text_type.of(&rules.format))
+                .map_or(Ty::Text, Ty::Known),
+            Kind::Ref(name) => self.lower_named(name, site),
+            Kind::Array(rules) => Ty::Vec(Box::new(self.value(&rules.items, &site.inner("item")))),
             Kind::Tuple(rules) => {
-                let whole = u64::try_from(rules.items.len()).ok();
-                if rules.items.is_empty() || rules.items.len() > 4 || rules.min_items != whole {
+                let count = u64::try_from(rules.items.len()).ok();
+                if rules.items.is_empty() || rules.items.len() > 4 || rules.min_items != count {
                     return Ty::Vec(Box::new(Ty::Value));
                 }
                 let items = rules.items.iter().enumerate();
                 Ty::Tuple(
-                    items.map(|(at, item)| self.value(item, &place.inner(&format!("item {at}")))).collect(),
+                    items
+                        .map(|(index, item)| self.value(item, &site.inner(&format!("item {index}"))))
+                        .collect(),
                 )
             }
-            Kind::Enum(_) => match one_type(shape) {
+            Kind::Enum(_) => match scalar_type(shape) {
                 Some(ty) => ty,
-                None => self.inline(shape, place),
+                None => self.inline(shape, site),
             },
-            Kind::Object(rules) if rules.fields.is_empty() => self.map(rules, None, place),
-            Kind::All(parts) => match raw::described(parts).or_else(|| scalar(self.defs, parts)) {
+            Kind::Object(rules) if rules.fields.is_empty() => self.map(rules, None, site),
+            Kind::All(parts) => match raw::describing_part(parts).or_else(|| scalar(self.defs, parts)) {
                 Some(Shape { kind: Kind::Object(rules), nullable: false, .. }) if rules.fields.is_empty() => {
-                    self.map(rules, raw::keys(shape).as_ref(), place)
+                    self.map(rules, raw::key_shape(shape).as_ref(), site)
                 }
-                Some(only) if !matches!(only.kind, Kind::Object(_)) => self.value(only, place),
-                _ => self.inline(shape, place),
+                Some(only) if !matches!(only.kind, Kind::Object(_)) => self.value(only, site),
+                _ => self.inline(shape, site),
             },
-            Kind::Object(_) | Kind::Union(_) => self.inline(shape, place),
+            Kind::Object(_) | Kind::Union(_) => self.inline(shape, site),
             Kind::Any | Kind::Never | Kind::Null | Kind::Raw(_) => Ty::Value,
         }
     }
 
     /// Translates a shape named by the document. Structs, enums and unions have separate items, built later, because
     /// shapes refer to each other in chains of any length.
-    fn lower_named(&mut self, name: &str, place: &TypeSite) -> Ty {
+    fn lower_named(&mut self, name: &str, site: &TypeSite) -> Ty {
         if let Some(index) = self.by_def.get(name) {
             return Ty::Item(*index, Wrap::Plain);
         }
         let Some(shape) = find_def(self.defs, name) else { return Ty::Value };
         if !union::is_nominal(shape) {
-            let usage = self.usage.get(name).copied().unwrap_or(place.usage);
-            let place = TypeSite { name: idents::camel(name), usage, ..place.inner("") };
-            return self.value(shape, &place);
+            let usage = self.usage.get(name).copied().unwrap_or(site.usage);
+            let site = TypeSite { name: idents::camel(name), usage, ..site.inner("") };
+            return self.value(shape, &site);
         }
         let doc = first_paragraph(&shape.description);
-        let taken = self.def_names.get(name).cloned();
-        let taken = taken.unwrap_or_else(|| self.def_name(name));
-        let index = self.add(taken, doc, Origin::Document);
+        let unique = self.def_names.get(name).cloned();
+        let unique = unique.unwrap_or_else(|| self.def_name(name));
+        let index = self.add(unique, doc, Origin::Document);
         self.by_def.insert(name.to_owned(), index);
-        self.open.push((index, name.to_owned()));
+        self.pending.push((index, name.to_owned()));
         let ty = Ty::Item(index, Wrap::Plain);
         if shape.nullable || without_null(shape).0 { ty.optional() } else { ty }
     }
 
     /// Translates an unnamed shape that needs a named type.
-    fn inline(&mut self, shape: &Shape, place: &TypeSite) -> Ty {
+    fn inline(&mut self, shape: &Shape, site: &TypeSite) -> Ty {
         let key = match repeats::key(shape) {
             Some(texts) => {
                 if let Some(name) = self.repeats.named(&texts) {
-                    let ty = self.lower_named(name, place);
-                    self.used(&ty, place);
+                    let ty = self.lower_named(name, site);
+                    self.record_use(&ty, site);
                     return ty;
                 }
                 (texts, Usage::default())
             }
-            None => (toolgen_core::schema::shape::render::canonical(shape), place.usage),
+            None => (toolgen_core::schema::shape::render::canonical(shape), site.usage),
         };
         let ty = match self.inline.get(&key) {
             Some(ty) => ty.clone(),
             None => {
-                let ty = self.new_inline(shape, place);
+                let ty = self.new_inline(shape, site);
                 self.inline.insert(key, ty.clone());
                 ty
             }
         };
-        self.used(&ty, place);
+        self.record_use(&ty, site);
         // A list of strings has one type, and a name for each location, so that the contents of other locations do
         // not change the names here.
-        if repeats::key(shape).is_some() && self.names.is_free(&place.name) {
-            let index = self.reserve(&place.name, place.what.clone());
+        if repeats::key(shape).is_some() && self.names.is_free(&site.name) {
+            let index = self.reserve(&site.name, site.fallback_doc.clone());
             self.set(index, Body::Alias(ty.clone()));
         }
         ty
     }
 
-    /// Records that an unnamed location of the document has a type.
-    fn used(&mut self, ty: &Ty, place: &TypeSite) {
+    /// Records that an unnamed location of the document has this type.
+    fn record_use(&mut self, ty: &Ty, site: &TypeSite) {
         if let Ty::Item(index, _) = ty
             && let Some(item) = self.items.get_mut(*index)
         {
-            let TypeSite { name, key, what, .. } = place.clone();
-            item.uses.push(Use { owner: self.owner, key, name, what });
+            let TypeSite { name, key, fallback_doc, .. } = site.clone();
+            item.uses.push(Use { owner: self.owner, key, name, fallback_doc });
         }
     }
 
-    fn new_inline(&mut self, shape: &Shape, place: &TypeSite) -> Ty {
+    fn new_inline(&mut self, shape: &Shape, site: &TypeSite) -> Ty {
         let doc = first_paragraph(&shape.description);
-        let doc = if doc.is_empty() { place.what.clone() } else { doc };
-        let short = idents::camel(&place.key);
+        let doc = if doc.is_empty() { site.fallback_doc.clone() } else { doc };
+        let short = idents::camel(&site.key);
         let is_repeated = repeats::key(shape).is_some_and(|texts| self.repeats.is_repeated(&texts));
         let index = match self.titles.take(shape) {
             Some(title) => self.add(title, doc, Origin::Title),
             None if is_repeated && self.names.is_free(&short) => self.reserve(&short, doc),
-            None => self.reserve(&place.name, doc),
+            None => self.reserve(&site.name, doc),
         };
         let name = self.items.get(index).map_or_else(String::new, |item| item.name.clone());
-        match self.body(shape, &TypeSite { name, ..place.clone() }) {
+        match self.body(shape, &TypeSite { name, ..site.clone() }) {
             Body::Alias(ty) if index + 1 == self.items.len() => {
                 // Nothing refers to the item.
                 self.items.pop();
@@ -289,29 +293,29 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn body(&mut self, shape: &Shape, place: &TypeSite) -> Body {
+    fn body(&mut self, shape: &Shape, site: &TypeSite) -> Body {
         match &shape.kind {
             Kind::Enum(values) => union::enumeration(values, &shape.choices),
-            Kind::Union(rules) => self.union(rules, place),
+            Kind::Union(rules) => self.union(rules, site),
             Kind::Object(_) | Kind::All(_) => match object_of(self.defs, shape, 0) {
                 Some(rules) if rules.fields.is_empty() => {
-                    Body::Alias(self.map(&rules, raw::keys(shape).as_ref(), place))
+                    Body::Alias(self.map(&rules, raw::key_shape(shape).as_ref(), site))
                 }
-                Some(rules) => Body::Struct(self.structure(&rules, place)),
-                None => Body::Alias(self.restricted(shape, place)),
+                Some(rules) => Body::Struct(self.structure(&rules, site)),
+                None => Body::Alias(self.restricted(shape, site)),
             },
-            _ => Body::Alias(self.value(shape, &place.inner("value"))),
+            _ => Body::Alias(self.value(shape, &site.inner("value"))),
         }
     }
 
     /// Translates a union of at least two shapes other than `null`.
-    fn union(&mut self, rules: &UnionRules, place: &TypeSite) -> Body {
+    fn union(&mut self, rules: &UnionRules, site: &TypeSite) -> Body {
         let shapes: Vec<&Shape> =
             rules.variants.iter().filter(|variant| variant.kind != Kind::Null).collect();
         if let [only] = shapes.as_slice() {
-            return Body::Alias(self.value(only, place));
+            return Body::Alias(self.value(only, site));
         }
-        if let Some(body) = union::simple(&shapes) {
+        if let Some(body) = union::simple_body(&shapes) {
             return body;
         }
         if shapes.is_empty() {
@@ -321,47 +325,48 @@ impl<'a> Lowering<'a> {
         let mut scope = Names::of_types(&["Other"]);
         let names = variants::names(self.defs, &shapes, &choice);
         let variants = shapes.iter().zip(names).map(|(shape, name)| {
-            // A name that all variants share and that the document gives to the union itself does not become
-            // `PetPet`.
-            let own = place.name.strip_suffix("Data").filter(|own| !own.is_empty());
-            let is_own =
-                own.into_iter().chain([place.name.as_str()]).any(|own| name.eq_ignore_ascii_case(own));
-            let is_base = is_own && !matches!(shape.kind, Kind::Ref(_));
+            // A variant without a name that would repeat the name of the union, as in `PetPet`, is called `Base`.
+            let base_name = site.name.strip_suffix("Data").filter(|base_name| !base_name.is_empty());
+            let is_repetition = base_name
+                .into_iter()
+                .chain([site.name.as_str()])
+                .any(|base_name| name.eq_ignore_ascii_case(base_name));
+            let is_base = is_repetition && !matches!(shape.kind, Kind::Ref(_));
             let name = scope.take(if is_base { "Base" } else { &name });
             let doc = first_paragraph(&shape.description);
-            let ty = self.value(shape, &place.inner(&name));
+            let ty = self.value(shape, &site.inner(&name));
             Variant { name, doc, ty }
         });
         let variants = variants.collect();
         Body::Union(Union { variants, choice })
     }
 
-    /// Returns the type of a shape that is not an object. In an `allOf` with only one part that is not a restriction,
+    /// Returns the type of a shape that is not an object. For an `allOf` with only one part that is not a restriction,
     /// this is the type of that part.
-    fn restricted(&mut self, shape: &Shape, place: &TypeSite) -> Ty {
+    fn restricted(&mut self, shape: &Shape, site: &TypeSite) -> Ty {
         let Kind::All(parts) = &shape.kind else { return Ty::Value };
-        match raw::described(parts).or_else(|| scalar(self.defs, parts)) {
-            Some(only) if parts.len() > 1 => self.value(only, &place.inner("value")),
+        match raw::describing_part(parts).or_else(|| scalar(self.defs, parts)) {
+            Some(only) if parts.len() > 1 => self.value(only, &site.inner("value")),
             _ => Ty::Value,
         }
     }
 
-    fn map(&mut self, rules: &ObjectRules, keys: Option<&Shape>, place: &TypeSite) -> Ty {
-        let of = match (&rules.extra, &*rules.patterns) {
-            (Extra::Of(shape), []) => self.value(shape, &place.inner("value")),
-            (Extra::Closed, [only]) => self.value(&only.shape, &place.inner("value")),
+    fn map(&mut self, rules: &ObjectRules, keys: Option<&Shape>, site: &TypeSite) -> Ty {
+        let value = match (&rules.extra, &*rules.patterns) {
+            (Extra::Of(shape), []) => self.value(shape, &site.inner("value")),
+            (Extra::Closed, [only]) => self.value(&only.shape, &site.inner("value")),
             _ => Ty::Value,
         };
-        let key = keys.map(|keys| self.value(keys, &place.inner("key")));
+        let key = keys.map(|keys| self.value(keys, &site.inner("key")));
         let key = key.filter(|key| matches!(key, Ty::Known(_) | Ty::Item(..))).unwrap_or(Ty::Text);
-        Ty::Map { key: Box::new(key), value: Box::new(of) }
+        Ty::Map { key: Box::new(key), value: Box::new(value) }
     }
 
-    fn structure(&mut self, rules: &ObjectRules, place: &TypeSite) -> Struct {
+    fn structure(&mut self, rules: &ObjectRules, site: &TypeSite) -> Struct {
         let mut scope = Names::default();
         let mut body = Struct::default();
         for field in &rules.fields {
-            if !place.usage.has(field.access) {
+            if !site.usage.includes(field.access) {
                 continue;
             }
             let key = field.wire_name();
@@ -369,10 +374,10 @@ impl<'a> Lowering<'a> {
                 body.constants.push((key.to_owned(), value));
                 continue;
             }
-            let (ty, nullable) = self.split(&field.shape, &place.field(key));
+            let (ty, nullable) = self.split(&field.shape, &site.field(key));
             // A field of one direction is absent in the other.
-            let one_way = field.access != Access::Both && place.usage.input && place.usage.output;
-            let presence = match (field.required && !one_way, nullable && ty != Ty::Value) {
+            let is_one_way = field.access != Access::Both && site.usage.input && site.usage.output;
+            let presence = match (field.required && !is_one_way, nullable && ty != Ty::Value) {
                 (true, false) => Presence::Required,
                 (true, true) => Presence::Nullable,
                 (false, false) => Presence::Optional,
@@ -383,7 +388,7 @@ impl<'a> Lowering<'a> {
             body.fields.push(StructField { name, key: key.to_owned(), doc, presence, ty });
         }
         let extra = match &rules.extra {
-            Extra::Of(shape) => Some(self.value(shape, &place.inner("extra"))),
+            Extra::Of(shape) => Some(self.value(shape, &site.inner("extra"))),
             _ if !rules.patterns.is_empty() => Some(Ty::Value),
             _ => None,
         };

@@ -14,9 +14,9 @@ pub(in crate::emit) fn first_paragraph(text: &str) -> String {
     let words: Vec<&str> = paragraph.split_whitespace().collect();
     let paragraph = words.join(" ");
     let mut line = String::new();
-    let mut rest = paragraph.as_str();
-    while !rest.is_empty() {
-        let (piece, after) = piece(rest, line.is_empty());
+    let mut remaining = paragraph.as_str();
+    while !remaining.is_empty() {
+        let (piece, after) = piece(remaining, line.is_empty());
         if line.len() + piece.len() > MAX_PARAGRAPH_BYTES && !line.is_empty() {
             // An incomplete word is dropped.
             let is_inside = !line.ends_with(' ') && !piece.starts_with(' ');
@@ -25,7 +25,7 @@ pub(in crate::emit) fn first_paragraph(text: &str) -> String {
             return close(line.trim_end()) + " …";
         }
         line.push_str(&piece);
-        rest = after;
+        remaining = after;
     }
     line
 }
@@ -38,9 +38,9 @@ fn close(line: &str) -> String {
 
 /// Takes the first piece off a string: a link, code, or a character, as it is written.
 fn piece(text: &str, is_first: bool) -> (String, &str) {
-    let taken = if is_first { marker(text) } else { None };
-    let taken = taken.or_else(|| code(text)).or_else(|| link(text)).or_else(|| address(text));
-    taken.unwrap_or_else(|| character(text))
+    let token = if is_first { marker(text) } else { None };
+    let token = token.or_else(|| code(text)).or_else(|| link(text)).or_else(|| address(text));
+    token.unwrap_or_else(|| character(text))
 }
 
 /// Takes a prefix that would make a line a list, a heading, a code block or a rule.
@@ -59,24 +59,24 @@ fn marker(text: &str) -> Option<(String, &str)> {
 /// Takes code between backticks.
 fn code(text: &str) -> Option<(String, &str)> {
     let (inner, after) = text.strip_prefix('`')?.split_once('`')?;
-    let is_whole = !inner.trim().is_empty() && !after.starts_with('`');
-    is_whole.then(|| (format!("`{}`", plain(inner)), after))
+    let is_code = !inner.trim().is_empty() && !after.starts_with('`');
+    is_code.then(|| (format!("`{}`", plain(inner)), after))
 }
 
 /// Takes a link to the web.
 fn link(text: &str) -> Option<(String, &str)> {
     let (displayed, after) = text.strip_prefix('[')?.split_once("](")?;
-    let to = &after[..unmatched(after)];
-    let after = after[to.len()..].strip_prefix(')')?;
-    if !is_web(to) || displayed.contains(['[', ']', '`', '<', '\\']) || displayed.trim().is_empty() {
+    let url = &after[..unmatched(after)];
+    let after = after[url.len()..].strip_prefix(')')?;
+    if !is_web(url) || displayed.contains(['[', ']', '`', '<', '\\']) || displayed.trim().is_empty() {
         return None;
     }
     let displayed = plain(displayed);
     Some((
-        if displayed == to || is_web(&displayed) {
-            format!("<{to}>")
+        if displayed == url || is_web(&displayed) {
+            format!("<{url}>")
         } else {
-            format!("[{displayed}]({to})")
+            format!("[{displayed}]({url})")
         },
         after,
     ))
@@ -91,15 +91,15 @@ fn address(text: &str) -> Option<(String, &str)> {
     is_web(address).then(|| (format!("<{address}>"), &text[address.len()..]))
 }
 
-/// Returns the position of the first unmatched parenthesis of a string: the first one that closes none, or else the
-/// first one that is not closed; the end if all match. Markdown ends an address in parentheses there.
+/// Returns the position of the first unmatched parenthesis of a string: the first `)` without a `(`, or else the
+/// first `(` without a `)`; the end if all match. Markdown ends an address in parentheses there.
 fn unmatched(text: &str) -> usize {
     let mut open = Vec::new();
-    for (at, sign) in text.match_indices(['(', ')']) {
+    for (index, sign) in text.match_indices(['(', ')']) {
         if sign == "(" {
-            open.push(at);
+            open.push(index);
         } else if open.pop().is_none() {
-            return at;
+            return index;
         }
     }
     open.first().copied().unwrap_or(text.len())
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn markdown_is_preserved_and_other_text_escaped() {
-        for (given, written) in [
+        for (description, expected) in [
             ("The **size** of `a[0] <b>` in *bytes*.", "The **size** of `a[0] <b>` in *bytes*."),
             (
                 "See [the guide](https://a.example/b_c?d=e#f), then go.",
@@ -177,7 +177,7 @@ mod tests {
             ("httpx://a and https:// b", "httpx://a and https:// b"),
             ("\u{202e}x `a\u{202e}b`", " x `a b`"),
         ] {
-            assert_eq!(first_paragraph(given), written);
+            assert_eq!(first_paragraph(description), expected);
         }
     }
 

@@ -45,7 +45,7 @@ pub(super) struct Item {
     pub(super) name: String,
     /// Its first name, which the names of its parts are derived from.
     pub(super) first_name: String,
-    /// Whether the name suits all locations of the type, that is, it is not the name of one of them.
+    /// Whether the name suits all locations of the type, instead of being the name of one of them.
     pub(super) fits_all: bool,
     pub(super) doc: String,
     pub(super) origin: Origin,
@@ -54,14 +54,14 @@ pub(super) struct Item {
     pub(super) owner: Option<usize>,
     /// The unnamed locations of the document that have this type.
     pub(super) uses: Vec<Use>,
-    /// The module of a tag that contains it.
-    pub(super) home: Option<usize>,
+    /// The index of the tag whose module contains it.
+    pub(super) tag_index: Option<usize>,
     /// Whether it is part of results, which may contain more than the document declares.
-    pub(super) open: bool,
+    pub(super) is_open: bool,
     /// Whether programs construct its values: it is part of arguments, or of the results of functions.
-    pub(super) made: bool,
+    pub(super) is_constructed: bool,
     /// Whether a `Link` refers to it.
-    pub(super) linked: bool,
+    pub(super) is_linked: bool,
     /// Whether it has total equality, and so can be a key.
     pub(super) is_key: bool,
     /// Whether it is the key of a map, and so needs an order.
@@ -80,10 +80,10 @@ impl Item {
             body: Body::Pending,
             owner,
             uses: Vec::new(),
-            home: None,
-            open: false,
-            made: false,
-            linked: false,
+            tag_index: None,
+            is_open: false,
+            is_constructed: false,
+            is_linked: false,
             is_key: false,
             is_sorted: false,
         }
@@ -97,10 +97,10 @@ pub(super) struct Use {
     pub(super) owner: Option<usize>,
     /// The key in the enclosing object.
     pub(super) key: String,
-    /// The name of a type made here.
+    /// The name that a type gets at this location.
     pub(super) name: String,
-    /// The noun for a type without a description in the document.
-    pub(super) what: String,
+    /// The documentation of a type without a description in the document.
+    pub(super) fallback_doc: String,
 }
 
 /// The source of a type's name.
@@ -113,7 +113,7 @@ pub(super) enum Origin {
     /// The title of a schema without a name.
     Title,
     /// The location where the document uses it, possibly with a number.
-    Place { numbered: bool },
+    Location { numbered: bool },
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -193,32 +193,32 @@ pub(super) enum Choice {
     Best,
 }
 
-/// A tool whose types are wanted.
+/// A tool whose types are generated.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::emit) struct TypeRequest<'a> {
     /// The name of its static.
     pub(in crate::emit) ident: &'a str,
-    /// The module of a tag that contains it.
-    pub(in crate::emit) home: Option<usize>,
+    /// The index of the tag whose module contains it.
+    pub(in crate::emit) tag_index: Option<usize>,
     /// Its operation on the wire, for its documentation.
     pub(in crate::emit) operation: &'a str,
     /// The specification.
     pub(in crate::emit) spec: &'a ToolSpec,
     /// The content of unsuccessful responses.
     pub(in crate::emit) failure: Option<&'a Shape>,
-    /// What is known about successful responses besides the result.
+    /// The properties of successful responses other than the result.
     pub(in crate::emit) success: &'a Success,
     /// The pointer to the list in the result whose items are read one by one, if any.
     pub(in crate::emit) items: Option<&'a str>,
-    /// Whether a function of the program runs it.
+    /// Whether the tool is a function of the program.
     pub(in crate::emit) is_function: bool,
 }
 
 /// The types of a tool.
 pub(super) struct CallTypes<'a> {
     pub(super) ident: &'a str,
-    /// The module of a tag that contains the tool.
-    pub(super) home: Option<usize>,
+    /// The index of the tag whose module contains the tool.
+    pub(super) tag_index: Option<usize>,
     /// The index of the argument struct.
     pub(super) input: usize,
     pub(super) output: Ty,
@@ -228,13 +228,13 @@ pub(super) struct CallTypes<'a> {
     pub(super) item: Option<Ty>,
     /// The headers of successful responses.
     pub(super) headers: Option<Ty>,
-    /// Whether a function of the program runs it.
+    /// Whether the tool is a function of the program.
     pub(super) is_function: bool,
 }
 
 impl StructField {
     /// Whether the field may be absent.
-    pub(super) fn is_left_out(&self) -> bool {
+    pub(super) fn is_optional(&self) -> bool {
         matches!(self.presence, Presence::Optional | Presence::OptionalNullable)
     }
 }
@@ -244,18 +244,18 @@ impl Ty {
     /// pointer.
     pub(super) fn for_each_item<'t>(
         &'t mut self,
-        behind: bool,
+        is_indirect: bool,
         visit: &mut dyn FnMut(bool, usize, &'t mut Wrap),
     ) {
         match self {
-            Ty::Item(index, wrap) => visit(behind, *index, wrap),
-            Ty::Option(inner) => inner.for_each_item(behind, visit),
+            Ty::Item(index, wrap) => visit(is_indirect, *index, wrap),
+            Ty::Option(inner) => inner.for_each_item(is_indirect, visit),
             Ty::Vec(inner) => inner.for_each_item(true, visit),
             Ty::Map { key, value } => {
                 key.for_each_item(true, visit);
                 value.for_each_item(true, visit);
             }
-            Ty::Tuple(items) => items.iter_mut().for_each(|item| item.for_each_item(behind, visit)),
+            Ty::Tuple(items) => items.iter_mut().for_each(|item| item.for_each_item(is_indirect, visit)),
             Ty::Bool
             | Ty::Short
             | Ty::Int

@@ -19,9 +19,9 @@ pub(super) fn object_of(defs: &List<Def>, shape: &Shape, nesting: usize) -> Opti
         Kind::Ref(name) => object_of(defs, find_def(defs, name)?, nesting + 1),
         Kind::All(parts) => {
             let mut fields: Vec<Field> = Vec::new();
-            let mut whole = ObjectRules { extra: Extra::Open, ..ObjectRules::ANY };
+            let mut merged = ObjectRules { extra: Extra::Open, ..ObjectRules::ANY };
             for part in parts {
-                if raw::restricts(part) || only_names(part, &fields) {
+                if raw::restricts(part) || restricts_presence(part, &fields) {
                     continue;
                 }
                 let rules = object_of(defs, part, nesting + 1)?;
@@ -29,37 +29,37 @@ pub(super) fn object_of(defs: &List<Def>, shape: &Shape, nesting: usize) -> Opti
                     merge(&mut fields, field);
                 }
                 if rules.extra != Extra::Open {
-                    whole.extra = rules.extra;
+                    merged.extra = rules.extra;
                 }
             }
-            whole.fields = fields.into();
-            Some(whole)
+            merged.fields = fields.into();
+            Some(merged)
         }
         _ => None,
     }
 }
 
-/// Whether a part of an `allOf` only restricts which of the known fields are set.
-fn only_names(part: &Shape, known: &[Field]) -> bool {
-    let is_known = |field: &Field| known.iter().any(|known| known.name == field.name);
+/// Whether a part of an `allOf` only restricts which of the existing fields are set.
+fn restricts_presence(part: &Shape, existing: &[Field]) -> bool {
+    let exists = |field: &Field| existing.iter().any(|existing| existing.name == field.name);
     match &part.kind {
-        Kind::Object(rules) => rules.fields.iter().all(is_known),
-        Kind::Union(rules) => rules.variants.iter().all(|variant| only_names(variant, known)),
+        Kind::Object(rules) => rules.fields.iter().all(exists),
+        Kind::Union(rules) => rules.variants.iter().all(|variant| restricts_presence(variant, existing)),
         _ => false,
     }
 }
 
 /// Merges a field of several parts of an `allOf`: the later part is more specific, but may only tighten.
 fn merge(fields: &mut Vec<Field>, field: &Field) {
-    let Some(known) = fields.iter_mut().find(|known| known.wire_name() == field.wire_name()) else {
+    let Some(existing) = fields.iter_mut().find(|existing| existing.wire_name() == field.wire_name()) else {
         fields.push(field.clone());
         return;
     };
-    let required = known.required || field.required;
+    let required = existing.required || field.required;
     if field.shape.kind != Kind::Any {
-        *known = field.clone();
+        *existing = field.clone();
     }
-    known.required = required;
+    existing.required = required;
 }
 
 /// Returns the variant of `serde_json::Value` that all values of a shape have.
@@ -91,26 +91,26 @@ pub(super) fn json_type(defs: &List<Def>, shape: &Shape, nesting: usize) -> Opti
 /// Returns the part with a name in an `allOf` of scalars of one JSON type, or else the first part.
 pub(super) fn scalar<'s>(defs: &List<Def>, parts: &'s [Shape]) -> Option<&'s Shape> {
     let first = parts.first()?;
-    let of = json_type(defs, first, 0).filter(|name| !["Object", "Array"].contains(name))?;
-    let same = parts.iter().all(|part| json_type(defs, part, 0) == Some(of));
-    same.then(|| parts.iter().find(|part| matches!(part.kind, Kind::Ref(_))).unwrap_or(first))
+    let ty = json_type(defs, first, 0).filter(|name| !["Object", "Array"].contains(name))?;
+    let are_same = parts.iter().all(|part| json_type(defs, part, 0) == Some(ty));
+    are_same.then(|| parts.iter().find(|part| matches!(part.kind, Kind::Ref(_))).unwrap_or(first))
 }
 
 /// Returns whether a shape allows `null`, as a variant or inside one, and the only other variant if there is just
 /// one.
 pub(super) fn without_null(shape: &Shape) -> (bool, Option<&Shape>) {
     let Kind::Union(rules) = &shape.kind else { return (shape.nullable, None) };
-    let mut rest = rules.variants.iter().filter(|variant| variant.kind != Kind::Null);
-    let takes_null = |variant: &Shape| variant.nullable || matches!(variant.kind, Kind::Null | Kind::Any);
-    let nullable = shape.nullable || rules.variants.iter().any(takes_null);
-    match (rest.next(), rest.next()) {
+    let mut others = rules.variants.iter().filter(|variant| variant.kind != Kind::Null);
+    let allows_null = |variant: &Shape| variant.nullable || matches!(variant.kind, Kind::Null | Kind::Any);
+    let nullable = shape.nullable || rules.variants.iter().any(allows_null);
+    match (others.next(), others.next()) {
         (Some(only), None) => (nullable, Some(only)),
         _ => (nullable, None),
     }
 }
 
 /// Whether all values of a shape are strings.
-pub(super) fn is_text(shape: &Shape) -> bool {
+pub(super) fn is_string(shape: &Shape) -> bool {
     match &shape.kind {
         Kind::String(_) => true,
         Kind::Enum(list) => list.iter().all(|value| matches!(value, Literal::String(_))),
@@ -129,7 +129,7 @@ pub(super) fn item_at(defs: &List<Def>, shape: &Shape, pointer: &str) -> Option<
     items_of(defs, &shape, 0)
 }
 
-/// Returns the items of a list, even if it is a reference, may be `null`, or is part of an `allOf`.
+/// Returns the items of a list, even if the list is a reference, may be `null`, or is part of an `allOf`.
 fn items_of(defs: &List<Def>, shape: &Shape, nesting: usize) -> Option<Shape> {
     if nesting > MAX_NESTING {
         return None;

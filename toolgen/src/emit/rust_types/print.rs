@@ -7,47 +7,47 @@ use std::fmt::Write as _;
 use super::super::ModuleStyle;
 use super::super::literal::{self, visible};
 use super::codecs::{read_object, read_union, write_object};
+use super::location_aliases::{self, LocationAliases};
 use super::model::{Body, CallTypes, Item, Presence, Struct, StructField, Ty, Union, Variant, Wrap};
-use super::own::{self, Own};
-use super::place::longer;
+use super::type_site::nested_name;
 use super::{Types, doc as documentation, enums, tags};
 
 /// Returns the modules, and the types of each call. `tags` are the names of the modules of tags.
 pub(super) fn types(
     items: &[Item],
     calls: &[CallTypes<'_>],
-    own: &Own,
+    aliases: &LocationAliases,
     tags: &[&str],
     style: &ModuleStyle,
 ) -> Types {
-    let mut homes: BTreeMap<Option<usize>, Home<'_>> = BTreeMap::new();
+    let mut modules: BTreeMap<Option<usize>, ModuleContent<'_>> = BTreeMap::new();
     for (index, item) in items.iter().enumerate().filter(|(_, item)| item.body != Body::Pending) {
-        homes.entry(item.home).or_default().items.push((index, item));
+        modules.entry(item.tag_index).or_default().items.push((index, item));
     }
     for call in calls {
-        homes.entry(call.home).or_default().calls.push(call);
+        modules.entry(call.tag_index).or_default().calls.push(call);
     }
-    let idents = calls.iter().map(|call| (call.ident, call.home)).collect();
+    let idents = calls.iter().map(|call| (call.ident, call.tag_index)).collect();
     let tags_by_struct = tags::constant_tags(items);
     let printer = Printer {
         items,
-        own,
-        homes,
+        aliases,
+        modules,
         idents,
         constant_tags: tags_by_struct,
         tags,
         runtime: &style.runtime,
         derives: &style.derives,
     };
-    let of_call = |call: &CallTypes<'_>| {
+    let call_types = |call: &CallTypes<'_>| {
         let input = items.get(call.input).map_or_else(String::new, |item| item.name.clone());
-        let output = printer.ty_at(&call.output, &longer(&input, "Output"), call.home);
+        let output = printer.ty_at(&call.output, &nested_name(&input, "Output"), call.tag_index);
         (input, output)
     };
     Types {
         text: printer.module(None),
-        tags: (0..tags.len()).map(|home| printer.module(Some(home))).collect(),
-        calls: calls.iter().map(of_call).collect(),
+        tags: (0..tags.len()).map(|tag_index| printer.module(Some(tag_index))).collect(),
+        calls: calls.iter().map(call_types).collect(),
     }
 }
 
@@ -65,19 +65,19 @@ fn wrap<'w>(words: impl Iterator<Item = &'w str>, out: &mut String) {
     }
 }
 
-/// The contents of one module.
+/// The contents of a module.
 #[derive(Default)]
-struct Home<'a> {
-    /// With their indices.
+struct ModuleContent<'a> {
+    /// The items, with their indices.
     items: Vec<(usize, &'a Item)>,
     calls: Vec<&'a CallTypes<'a>>,
 }
 
 pub(super) struct Printer<'a> {
     pub(super) items: &'a [Item],
-    own: &'a Own,
-    homes: BTreeMap<Option<usize>, Home<'a>>,
-    /// The home of each call.
+    aliases: &'a LocationAliases,
+    modules: BTreeMap<Option<usize>, ModuleContent<'a>>,
+    /// The tag index of each call.
     idents: HashMap<&'a str, Option<usize>>,
     /// The fields of structs whose string is constant.
     pub(super) constant_tags: BTreeMap<usize, (&'a str, &'a str)>,
@@ -88,8 +88,8 @@ pub(super) struct Printer<'a> {
 
 impl Printer<'_> {
     /// Returns the types module of a tag's module, or of the enclosing one; an empty string if it has no items.
-    fn module(&self, home: Option<usize>) -> String {
-        let Some(here) = self.homes.get(&home).filter(|here| !here.items.is_empty()) else {
+    fn module(&self, tag_index: Option<usize>) -> String {
+        let Some(content) = self.modules.get(&tag_index).filter(|content| !content.items.is_empty()) else {
             return String::new();
         };
         let mut out = String::from(
@@ -105,15 +105,16 @@ impl Printer<'_> {
              pub mod types {\n",
         );
         let _ = writeln!(out, "    use {}::__private::types_prelude::*;", self.runtime);
-        if home.is_some() && self.homes.get(&None).is_some_and(|around| !around.items.is_empty()) {
+        if tag_index.is_some() && self.modules.get(&None).is_some_and(|enclosing| !enclosing.items.is_empty())
+        {
             out.push_str(
                 "    #[allow(unused_imports, reason = \"which of them the types need depends on the document\")]\n    \
                  use super::super::types::*;\n",
             );
         }
-        here.items.iter().for_each(|(_, item)| self.item(item, &mut out));
-        here.calls.iter().for_each(|call| self.call(call, &mut out));
-        self.implement(&here.items, &mut out);
+        content.items.iter().for_each(|(_, item)| self.item(item, &mut out));
+        content.calls.iter().for_each(|call| self.call(call, &mut out));
+        self.implement(&content.items, &mut out);
         out.push_str("}\n");
         out
     }
@@ -122,7 +123,7 @@ impl Printer<'_> {
         let Item { name, doc, body, .. } = item;
         out.push('\n');
         if !doc.is_empty() {
-            documentation::write(&self.linked(doc, item.home), 4, out);
+            documentation::write(&self.link_from(doc, item.tag_index), 4, out);
         }
         match body {
             Body::Pending => {}
@@ -131,7 +132,7 @@ impl Printer<'_> {
             }
             Body::Struct(body) => self.structure(item, body, out),
             Body::Enum(_) | Body::Numbers(_) => {
-                self.derive(item, if item.open { &[] } else { &["Copy"] }, out);
+                self.derive(item, if item.is_open { &[] } else { &["Copy"] }, out);
                 enums::write(item, out);
             }
             Body::Union(body) => self.union(item, body, out),
@@ -139,15 +140,17 @@ impl Printer<'_> {
     }
 
     /// Returns documentation with its link to a tool adapted to the module of the type.
-    fn linked<'d>(&self, doc: &'d str, home: Option<usize>) -> Cow<'d, str> {
+    fn link_from<'d>(&self, doc: &'d str, tag_index: Option<usize>) -> Cow<'d, str> {
         const LINK: &str = "](super::";
         let path = || {
             let (_, rest) = doc.split_once(LINK)?;
             let (ident, _) = rest.split_once(')')?;
-            let of = *self.idents.get(ident)?;
-            let up = if home.is_some() { "super::" } else { "" };
-            let down = of.and_then(|of| self.tags.get(of)).map_or_else(String::new, |tag| format!("{tag}::"));
-            (of != home).then(|| format!("{LINK}{up}{down}"))
+            let target = *self.idents.get(ident)?;
+            let up = if tag_index.is_some() { "super::" } else { "" };
+            let down = target
+                .and_then(|target| self.tags.get(target))
+                .map_or_else(String::new, |tag| format!("{tag}::"));
+            (target != tag_index).then(|| format!("{LINK}{up}{down}"))
         };
         if self.tags.is_empty() {
             return Cow::Borrowed(doc);
@@ -169,9 +172,9 @@ impl Printer<'_> {
 
     fn structure(&self, item: &Item, body: &Struct, out: &mut String) {
         let name = &item.name;
-        let all_optional = body.fields.iter().all(StructField::is_left_out);
+        let all_optional = body.fields.iter().all(StructField::is_optional);
         self.derive(item, if all_optional { &["Default"] } else { &[] }, out);
-        if item.made {
+        if item.is_constructed {
             out.push_str("    #[non_exhaustive]\n");
         }
         if body.fields.is_empty() && body.extra.is_none() {
@@ -189,7 +192,7 @@ impl Printer<'_> {
             }
             if let Some((name, ty)) = &body.extra {
                 out.push_str("        /// Further fields.\n");
-                let ty = self.ty_at(ty, &own::inner(&item.name, "extra"), item.home);
+                let ty = self.ty_at(ty, &location_aliases::inner(&item.name, "extra"), item.tag_index);
                 let _ = writeln!(out, "        pub {name}: BTreeMap<String, {ty}>,");
             }
             out.push_str("    }\n");
@@ -198,8 +201,8 @@ impl Printer<'_> {
         read_object(name, body, out);
     }
 
-    fn field(&self, field: &StructField, of: &Item) -> String {
-        let ty = self.ty_at(&field.ty, &own::field(&of.name, &field.key), of.home);
+    fn field(&self, field: &StructField, item: &Item) -> String {
+        let ty = self.ty_at(&field.ty, &location_aliases::field(&item.name, &field.key), item.tag_index);
         match field.presence {
             Presence::Required => ty,
             Presence::Nullable | Presence::Optional => format!("Option<{ty}>"),
@@ -215,17 +218,17 @@ impl Printer<'_> {
             if !variant.doc.is_empty() {
                 documentation::write(&variant.doc, 8, out);
             }
-            let ty = self.ty_at(&variant.ty, &own::inner(name, &variant.name), item.home);
+            let ty = self.ty_at(&variant.ty, &location_aliases::inner(name, &variant.name), item.tag_index);
             let _ = writeln!(out, "        {}({ty}),", variant.name);
         }
-        if item.open {
+        if item.is_open {
             out.push_str("        /// What the document does not describe.\n        Other(Value),\n");
         }
         let _ =
             writeln!(out, "    }}\n\n    impl ToJson for {name} {{\n        fn to_json(&self) -> Value {{");
         out.push_str("            match self {\n");
         for (index, Variant { name, .. }) in body.variants.iter().enumerate() {
-            let _ = match tags::added(self.items, body, index) {
+            let _ = match tags::missing_tag(self.items, body, index) {
                 Some((property, text)) => {
                     let (property, text) = (literal::string(property), literal::string(text));
                     writeln!(
@@ -236,7 +239,7 @@ impl Printer<'_> {
                 None => writeln!(out, "                Self::{name}(value) => value.to_json(),"),
             };
         }
-        if item.open {
+        if item.is_open {
             out.push_str("                Self::Other(value) => value.to_json(),\n");
         }
         out.push_str("            }\n        }\n    }\n");
@@ -258,23 +261,23 @@ impl Printer<'_> {
                 Body::Numbers(_) => are_numbers,
                 _ => false,
             };
-            let lists = |open: bool| {
-                let lists = items().filter(move |item| is_kind(&item.body) && item.open == open);
-                lists.map(|item| item.name.as_str())
+            let enums = |is_open: bool| {
+                let enums = items().filter(move |item| is_kind(&item.body) && item.is_open == is_open);
+                enums.map(|item| item.name.as_str())
             };
-            if lists(true).chain(lists(false)).next().is_some() {
+            if enums(true).chain(enums(false)).next().is_some() {
                 let _ = write!(out, "\n    {runtime}::{name}! {{");
-                wrap(lists(false).chain(["|"]).chain(lists(true)), out);
+                wrap(enums(false).chain(["|"]).chain(enums(true)), out);
                 out.push_str("\n    }\n");
             }
         }
-        let linked = || items().filter(|item| item.linked).map(|item| item.name.as_str());
+        let linked = || items().filter(|item| item.is_linked).map(|item| item.name.as_str());
         if linked().next().is_some() {
             let _ = write!(out, "\n    {runtime}::__link! {{");
             wrap(linked(), out);
             out.push_str("\n    }\n");
         }
-        self.made(all, out);
+        self.write_constructors(all, out);
     }
 
     fn call(&self, call: &CallTypes<'_>, out: &mut String) {
@@ -283,11 +286,11 @@ impl Printer<'_> {
             out,
             "\n    impl TypedTool for {name} {{\n        type Output = {};\n\n        \
              fn tool() -> &'static Tool {{\n            &super::{}\n        }}\n    }}\n",
-            self.ty_at(&call.output, &longer(name, "Output"), call.home),
+            self.ty_at(&call.output, &nested_name(name, "Output"), call.tag_index),
             call.ident,
         );
         if let Some(item) = &call.item {
-            let item = self.ty_at(item, &longer(name, "Item"), call.home);
+            let item = self.ty_at(item, &nested_name(name, "Item"), call.tag_index);
             let _ = writeln!(out, "\n    impl TypedItems for {name} {{\n        type Item = {item};\n    }}");
         }
     }
@@ -296,11 +299,11 @@ impl Printer<'_> {
         self.ty_at(ty, "", None)
     }
 
-    /// Returns a type as written at a location in a type of this home. The empty location is unknown.
-    pub(super) fn ty_at(&self, ty: &Ty, location: &str, home: Option<usize>) -> String {
+    /// Returns a type as written at a location in a type of this module. The empty location is unknown.
+    pub(super) fn ty_at(&self, ty: &Ty, location: &str, tag_index: Option<usize>) -> String {
         let part = |part: &str, ty: &Ty| match location {
             "" => self.ty(ty),
-            _ => self.ty_at(ty, &own::inner(location, part), home),
+            _ => self.ty_at(ty, &location_aliases::inner(location, part), tag_index),
         };
         match ty {
             Ty::Bool => "bool".to_owned(),
@@ -312,20 +315,24 @@ impl Printer<'_> {
             Ty::Unit => "()".to_owned(),
             Ty::Known(path) => (*path).to_owned(),
             Ty::Value => "Value".to_owned(),
-            Ty::Option(inner) => format!("Option<{}>", self.ty_at(inner, location, home)),
+            Ty::Option(inner) => format!("Option<{}>", self.ty_at(inner, location, tag_index)),
             Ty::Vec(inner) => format!("Vec<{}>", part("item", inner)),
             Ty::Map { key, value } => format!("BTreeMap<{}, {}>", self.key(key), part("value", value)),
             Ty::Tuple(items) => {
                 let items = items.iter().enumerate();
-                let items: Vec<_> = items.map(|(at, item)| part(&format!("item {at}"), item) + ",").collect();
+                let items: Vec<_> =
+                    items.map(|(index, item)| part(&format!("item {index}"), item) + ",").collect();
                 format!("({})", items.join(" "))
             }
             Ty::Item(index, wrap) => {
-                let is_here = |alias: &usize| {
-                    self.items.get(*alias).is_some_and(|alias| alias.home.is_none() || alias.home == home)
+                let is_visible = |alias: &usize| {
+                    self.items
+                        .get(*alias)
+                        .is_some_and(|alias| alias.tag_index.is_none() || alias.tag_index == tag_index)
                 };
-                let own = self.own.name(self.items, location, *index).filter(is_here);
-                let name = self.items.get(own.unwrap_or(*index)).map_or("Value", |item| item.name.as_str());
+                let aliases = self.aliases.name(self.items, location, *index).filter(is_visible);
+                let name =
+                    self.items.get(aliases.unwrap_or(*index)).map_or("Value", |item| item.name.as_str());
                 match wrap {
                     Wrap::Plain => name.to_owned(),
                     Wrap::Box => format!("Box<{name}>"),
@@ -338,7 +345,7 @@ impl Printer<'_> {
     /// Returns the key of a map as source text.
     pub(super) fn key(&self, key: &Ty) -> String {
         match key {
-            // It is an enum of strings, which needs no box.
+            // The item is an enum of strings, which needs no box.
             Ty::Item(index, _) => self.ty(&Ty::Item(*index, Wrap::Plain)),
             other => self.ty(other),
         }

@@ -22,15 +22,15 @@ pub(super) fn restricts(part: &Shape) -> bool {
 }
 
 /// Returns the only part of an `allOf` that describes values.
-pub(super) fn described(parts: &[Shape]) -> Option<&Shape> {
-    let mut rest = parts.iter().filter(|part| !restricts(part));
-    rest.next().filter(|_| rest.next().is_none())
+pub(super) fn describing_part(parts: &[Shape]) -> Option<&Shape> {
+    let mut others = parts.iter().filter(|part| !restricts(part));
+    others.next().filter(|_| others.next().is_none())
 }
 
 /// Returns the shape that the keys of an object must have, from the rules among the parts of an `allOf`.
-pub(super) fn keys(shape: &Shape) -> Option<Shape> {
+pub(super) fn key_shape(shape: &Shape) -> Option<Shape> {
     match &shape.kind {
-        Kind::All(parts) => parts.iter().find_map(keys),
+        Kind::All(parts) => parts.iter().find_map(key_shape),
         Kind::Raw(_) => {
             let mut rule = raw(shape)?.remove("propertyNames")?;
             let object = rule.as_object_mut()?;

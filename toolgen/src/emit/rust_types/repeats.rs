@@ -13,7 +13,7 @@ use crate::shape_walk::parts;
 /// The enumerations of strings of a document, by their values.
 #[derive(Default)]
 pub(super) struct Repeats {
-    /// How many unnamed shapes have the enumeration.
+    /// The number of unnamed shapes that have the enumeration.
     counts: BTreeMap<String, usize>,
     /// The first named shape of the enumeration.
     by_key: BTreeMap<String, String>,
@@ -26,31 +26,31 @@ impl Repeats {
         defs: &List<Def>,
         usage: &BTreeMap<String, Usage>,
     ) -> Repeats {
-        let mut found = Repeats::default();
+        let mut repeats = Repeats::default();
         for TypeRequest { spec, .. } in tools {
-            found.visit(&spec.input);
+            repeats.visit(&spec.input);
             if let Some(output) = &spec.output {
-                found.visit(output);
+                repeats.visit(output);
             }
         }
         for name in usage.keys() {
             let Some(shape) = find_def(defs, name) else { continue };
             match key(shape) {
                 Some(key) => {
-                    found.by_key.entry(key).or_insert_with(|| name.clone());
+                    repeats.by_key.entry(key).or_insert_with(|| name.clone());
                 }
-                None => found.visit(shape),
+                None => repeats.visit(shape),
             }
         }
-        found
+        repeats
     }
 
     fn visit(&mut self, shape: &Shape) {
-        let mut open = vec![shape];
-        while let Some(shape) = open.pop() {
+        let mut pending = vec![shape];
+        while let Some(shape) = pending.pop() {
             match key(shape) {
                 Some(key) => *self.counts.entry(key).or_default() += 1,
-                None => open.extend(parts(shape).into_iter().map(|(_, part)| part)),
+                None => pending.extend(parts(shape).into_iter().map(|(_, part)| part)),
             }
         }
     }

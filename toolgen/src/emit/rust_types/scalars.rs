@@ -9,13 +9,13 @@ use super::model::Ty;
 
 /// Returns the type of an integer.
 pub(super) fn integer(rules: &NumberRules) -> Ty {
-    let beyond = |max: i64| {
+    let exceeds = |max: i64| {
         let bounds = [&rules.minimum, &rules.maximum];
         bounds.into_iter().any(|bound| matches!(bound, Some(Number::Int(n)) if *n > i128::from(max)))
     };
-    if rules.format == "uint64" || beyond(i64::MAX) {
+    if rules.format == "uint64" || exceeds(i64::MAX) {
         Ty::Unsigned
-    } else if rules.format == "int32" && !beyond(i64::from(i32::MAX)) {
+    } else if rules.format == "int32" && !exceeds(i64::from(i32::MAX)) {
         Ty::Short
     } else {
         Ty::Int
@@ -23,7 +23,7 @@ pub(super) fn integer(rules: &NumberRules) -> Ty {
 }
 
 /// Returns the type of enumerated values that do not form an enum: neither strings nor named integers.
-pub(super) fn one_type(shape: &Shape) -> Option<Ty> {
+pub(super) fn scalar_type(shape: &Shape) -> Option<Ty> {
     let Kind::Enum(values) = &shape.kind else { return None };
     let all = |is: fn(&Literal) -> bool| !values.is_empty() && values.iter().all(is);
     if all(|value| matches!(value, Literal::String(_))) {
@@ -34,7 +34,7 @@ pub(super) fn one_type(shape: &Shape) -> Option<Ty> {
     }
     Some(if all(|value| matches!(value, Literal::Bool(_))) {
         Ty::Bool
-    } else if all(|value| small(value).is_some()) {
+    } else if all(|value| as_i64(value).is_some()) {
         Ty::Int
     } else if all(|value| matches!(value, Literal::Number(_))) {
         Ty::Float
@@ -45,11 +45,11 @@ pub(super) fn one_type(shape: &Shape) -> Option<Ty> {
 
 /// Whether values are integers with names in the document.
 pub(super) fn are_named_integers(values: &List<Literal>, choices: &Choices) -> bool {
-    choices.has_names() && values.iter().all(|value| small(value).is_some())
+    choices.has_names() && values.iter().all(|value| as_i64(value).is_some())
 }
 
-/// Returns a 64-bit integer.
-pub(super) fn small(value: &Literal) -> Option<i64> {
+/// Returns the value as a 64-bit integer, if it is one.
+pub(super) fn as_i64(value: &Literal) -> Option<i64> {
     match value {
         Literal::Number(Number::Int(n)) => i64::try_from(*n).ok(),
         _ => None,

@@ -12,10 +12,10 @@ use super::union;
 use super::usage::Usage;
 use crate::shape_walk::parts;
 
-/// Maximum length of a title that is a name, in bytes and in words; longer ones are sentences.
+/// Maximum length of a title that is a name, in bytes and in words; longer titles are sentences.
 const MAX_TITLE: (usize, usize) = (40, 5);
 
-/// The names of types, by the form of their values.
+/// The names of types, by the key of their shapes.
 #[derive(Default)]
 pub(super) struct Titles {
     names: BTreeMap<String, String>,
@@ -23,50 +23,50 @@ pub(super) struct Titles {
 
 impl Titles {
     /// Finds the titles of unnamed schemas that are suitable names of types: titles of several words that are more
-    /// specific than their key, and that all schemas of one form share and no others have.
+    /// specific than their key, and that all equal schemas share and no others have.
     pub(super) fn of(tools: &[TypeRequest<'_>], defs: &List<Def>, usage: &BTreeMap<String, Usage>) -> Titles {
-        let mut found = NameCandidates::default();
+        let mut candidates = NameCandidates::default();
         for TypeRequest { spec, failure, .. } in tools {
-            found.tool = letters(spec.name.as_str());
-            found.visit(&spec.input, "");
+            candidates.tool = letters(spec.name.as_str());
+            candidates.visit(&spec.input, "");
             if let Some(output) = &spec.output {
-                found.visit(output, "");
+                candidates.visit(output, "");
             }
             // The type is named after the tool, and its variants after the status codes.
             match failure.map(|failure| (failure, &failure.kind)) {
                 Some((_, Kind::Union(rules))) => {
-                    rules.variants.iter().for_each(|variant| found.visit_parts(variant, ""));
+                    rules.variants.iter().for_each(|variant| candidates.visit_parts(variant, ""));
                 }
-                Some((failure, _)) => found.visit_parts(failure, ""),
+                Some((failure, _)) => candidates.visit_parts(failure, ""),
                 None => {}
             }
         }
-        found.tool.clear();
+        candidates.tool.clear();
         for shape in usage.keys().filter_map(|name| find_def(defs, name)) {
-            found.visit_parts(shape, "");
+            candidates.visit_parts(shape, "");
         }
-        found.distinct()
+        candidates.into_titles()
     }
 
-    /// Reserves the names that are free; the others are dropped.
+    /// Reserves the names that are free, and drops the others.
     pub(super) fn reserve(&mut self, names: &mut Names) {
         self.names.retain(|_, name| names.is_free(name) && names.take(name) == *name);
     }
 
     /// Returns the name of the type of a shape, once.
     pub(super) fn take(&mut self, shape: &Shape) -> Option<String> {
-        if self.names.is_empty() { None } else { self.names.remove(&form(shape)) }
+        if self.names.is_empty() { None } else { self.names.remove(&shape_key(shape)) }
     }
 }
 
-/// Returns what distinguishes the values of a shape from those of others.
-fn form(shape: &Shape) -> String {
+/// Returns a key for the values that a shape allows.
+fn shape_key(shape: &Shape) -> String {
     canonical(&Shape::of(shape.kind.clone()))
 }
 
 #[derive(Default)]
 struct NameCandidates {
-    /// The names of each form.
+    /// The names for each key.
     names: BTreeMap<String, BTreeSet<String>>,
     /// The name of the current tool.
     tool: String,
@@ -76,12 +76,12 @@ impl NameCandidates {
     /// Visits a shape at a key, and its parts.
     fn visit(&mut self, shape: &Shape, key: &str) {
         // An explicit name of the type may equal the key.
-        let given = Some(shape.choices.type_name()).filter(|name| !name.is_empty()).map(idents::camel);
-        let titled = || type_name(shape.title.as_str()).filter(|name| self.says_more(name, key));
+        let explicit = Some(shape.choices.type_name()).filter(|name| !name.is_empty()).map(idents::camel);
+        let from_title = || type_name(shape.title.as_str()).filter(|name| self.is_specific(name, key));
         if union::is_nominal(shape)
-            && let Some(name) = given.or_else(titled)
+            && let Some(name) = explicit.or_else(from_title)
         {
-            self.names.entry(form(shape)).or_default().insert(name);
+            self.names.entry(shape_key(shape)).or_default().insert(name);
         }
         self.visit_parts(shape, key);
     }
@@ -102,23 +102,23 @@ impl NameCandidates {
 
     /// Whether a title is neither its key nor derived from the tool's name, as some frameworks do (`Response List
     /// Pets`).
-    fn says_more(&self, name: &str, key: &str) -> bool {
+    fn is_specific(&self, name: &str, key: &str) -> bool {
         let name = letters(name);
-        let made = name.strip_prefix("response").unwrap_or(&name);
-        name != letters(key) && (self.tool.is_empty() || made != self.tool)
+        let derived = name.strip_prefix("response").unwrap_or(&name);
+        name != letters(key) && (self.tool.is_empty() || derived != self.tool)
     }
 
-    fn distinct(self) -> Titles {
-        let mut forms: BTreeMap<String, usize> = BTreeMap::new();
+    fn into_titles(self) -> Titles {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for name in self.names.values().flatten() {
-            *forms.entry(name.to_ascii_lowercase()).or_default() += 1;
+            *counts.entry(name.to_ascii_lowercase()).or_default() += 1;
         }
-        let only = |names: BTreeSet<String>| {
+        let unique_name = |names: BTreeSet<String>| {
             let mut names = names.into_iter();
-            let name = names.next().filter(|name| forms.get(&name.to_ascii_lowercase()) == Some(&1))?;
+            let name = names.next().filter(|name| counts.get(&name.to_ascii_lowercase()) == Some(&1))?;
             names.next().is_none().then_some(name)
         };
-        let names = self.names.into_iter().filter_map(|(form, names)| Some((form, only(names)?)));
+        let names = self.names.into_iter().filter_map(|(key, names)| Some((key, unique_name(names)?)));
         Titles { names: names.collect() }
     }
 }
@@ -130,10 +130,10 @@ fn type_name(title: &str) -> Option<String> {
 
 /// Returns the name for a title, if the title is a few words rather than a sentence.
 pub(super) fn name(title: &str) -> Option<String> {
-    let fits = |c: char| c.is_ascii_alphanumeric() || " _-/()&".contains(c);
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || " _-/()&".contains(c);
     let is_name = title.starts_with(|c: char| c.is_ascii_alphabetic())
         && title.len() <= MAX_TITLE.0
-        && title.chars().all(fits)
+        && title.chars().all(is_allowed)
         && idents::words(title).len() <= MAX_TITLE.1;
     is_name.then(|| idents::camel(title))
 }

@@ -10,25 +10,25 @@ use toolgen_core::{Def, List, Shape};
 use super::super::idents::{self, Names};
 use super::doc::first_paragraph;
 use super::model::{Body, Choice, Listed, Ty};
-use super::objects::{MAX_NESTING, is_text, json_type, object_of, without_null};
-use super::scalars::{are_named_integers, one_type, small};
+use super::objects::{MAX_NESTING, is_string, json_type, object_of, without_null};
+use super::scalars::{are_named_integers, as_i64, scalar_type};
 
 /// Whether a shape that the document names becomes a separate type.
 pub(super) fn is_nominal(shape: &Shape) -> bool {
     match &shape.kind {
         Kind::Object(rules) => !rules.fields.is_empty(),
-        Kind::Enum(_) => one_type(shape).is_none(),
+        Kind::Enum(_) => scalar_type(shape).is_none(),
         Kind::Union(_) => without_null(shape).1.is_none(),
         Kind::All(_) => true,
         _ => false,
     }
 }
 
-/// Returns the type of a union that needs no separate type: strings or numbers in several forms.
-pub(super) fn simple(shapes: &[&Shape]) -> Option<Body> {
-    let number = |shape: &&Shape| matches!(shape.kind, Kind::Number(_) | Kind::Integer(_));
-    let numbers = !shapes.is_empty() && shapes.iter().all(number);
-    texts(shapes).or_else(|| numbers.then_some(Body::Alias(Ty::Float)))
+/// Returns the body of a union of strings or numbers, which needs no variants.
+pub(super) fn simple_body(shapes: &[&Shape]) -> Option<Body> {
+    let is_number = |shape: &&Shape| matches!(shape.kind, Kind::Number(_) | Kind::Integer(_));
+    let are_numbers = !shapes.is_empty() && shapes.iter().all(is_number);
+    string_enum(shapes).or_else(|| are_numbers.then_some(Body::Alias(Ty::Float)))
 }
 
 /// Returns how a value identifies its variant.
@@ -40,27 +40,27 @@ pub(super) fn choice(defs: &List<Def>, rules: &UnionRules, shapes: &[&Shape]) ->
 /// Returns the enum of named integers, or of the strings among these values.
 pub(super) fn enumeration(values: &List<Literal>, choices: &Choices) -> Body {
     if are_named_integers(values, choices) {
-        Body::Numbers(listed(values, choices, small, |number| number.to_string()))
+        Body::Numbers(enum_values(values, choices, as_i64, |number| number.to_string()))
     } else {
-        Body::Enum(listed(values, choices, |value| text(value).map(str::to_owned), String::clone))
+        Body::Enum(enum_values(values, choices, |value| text(value).map(str::to_owned), String::clone))
     }
 }
 
-/// Returns the variants for values of one type. Values without a name are named by their text.
-fn listed<V: Clone + Ord>(
+/// Returns the variants for values of one type. Values without a name are named after their text.
+fn enum_values<V: Clone + Ord>(
     values: &List<Literal>,
     choices: &Choices,
-    of: impl Fn(&Literal) -> Option<V>,
-    written: impl Fn(&V) -> String,
+    value_of: impl Fn(&Literal) -> Option<V>,
+    to_text: impl Fn(&V) -> String,
 ) -> Vec<Listed<V>> {
     let mut scope = Names::of_types(&["Other"]);
     let mut seen = BTreeSet::new();
     let mut variants = Vec::new();
     for literal in values {
-        let Some(value) = of(literal).filter(|value| seen.insert(value.clone())) else { continue };
+        let Some(value) = value_of(literal).filter(|value| seen.insert(value.clone())) else { continue };
         let choice = choices.of(literal);
         let name = choice.map_or("", |choice| &choice.name);
-        let name = if name.is_empty() { idents::camel(&written(&value)) } else { idents::camel(name) };
+        let name = if name.is_empty() { idents::camel(&to_text(&value)) } else { idents::camel(name) };
         // The list of all variants is `ALL`, a name that `a-l-l` would also get.
         let name = if name == "ALL" { "All".to_owned() } else { name };
         let doc = choice.map_or_else(String::new, |choice| first_paragraph(&choice.description));
@@ -77,7 +77,7 @@ fn text(value: &Literal) -> Option<&str> {
 }
 
 /// Combines enumerated strings, in one or more lists, or next to any string, into one enum.
-fn texts(shapes: &[&Shape]) -> Option<Body> {
+fn string_enum(shapes: &[&Shape]) -> Option<Body> {
     let mut values: Vec<Literal> = Vec::new();
     let mut choices = Vec::new();
     for shape in shapes {
@@ -88,7 +88,7 @@ fn texts(shapes: &[&Shape]) -> Option<Body> {
             }
             // Any string is allowed; the listed ones are examples.
             Kind::String(_) => {
-                return shapes.iter().all(|shape| is_text(shape)).then_some(Body::Alias(Ty::Text));
+                return shapes.iter().all(|shape| is_string(shape)).then_some(Body::Alias(Ty::Text));
             }
             _ => return None,
         }
@@ -120,7 +120,7 @@ fn by_tag(
                 return None;
             }
         }
-        distinct(property, values, None)
+        tag_if_distinct(property, values, None)
     })
 }
 
@@ -143,23 +143,23 @@ fn by_discriminator(
         if name.is_some() && name == discriminator.default_variant.as_ref() {
             by_default = Some(index);
         }
-        let before = values.len();
+        let start = values.len();
         let mapped = discriminator.mapping.iter().filter(|(_, target)| Some(target) == name);
         values.extend(mapped.map(|(value, _)| (value.to_string(), index)));
-        if values.len() == before {
-            let is_meant = |field: &&Field| field.name == discriminator.property;
-            let field = object.as_ref().and_then(|object| object.fields.iter().find(is_meant));
+        if values.len() == start {
+            let is_discriminator = |field: &&Field| field.name == discriminator.property;
+            let field = object.as_ref().and_then(|object| object.fields.iter().find(is_discriminator));
             if let Some(Kind::Enum(list)) = field.map(|field| &field.shape.kind) {
                 values.extend(list.iter().filter_map(text).map(|value| (value.to_owned(), index)));
             }
         }
-        if values.len() == before && by_default != Some(index) {
+        if values.len() == start && by_default != Some(index) {
             values.push((name?.to_string(), index));
         }
     }
     let mut fields = objects.iter().flatten().flat_map(|object| &object.fields);
     let field = fields.find(|field| field.name == discriminator.property);
-    distinct(field.map_or(discriminator.property.as_str(), Field::wire_name), values, by_default)
+    tag_if_distinct(field.map_or(discriminator.property.as_str(), Field::wire_name), values, by_default)
 }
 
 /// Whether all values of a shape are objects, even if it is a union.
@@ -174,7 +174,11 @@ fn are_objects(defs: &List<Def>, shape: &Shape, nesting: usize) -> bool {
     }
 }
 
-fn distinct(property: &str, values: Vec<(String, usize)>, by_default: Option<usize>) -> Option<Choice> {
+fn tag_if_distinct(
+    property: &str,
+    values: Vec<(String, usize)>,
+    by_default: Option<usize>,
+) -> Option<Choice> {
     let mut seen = BTreeSet::new();
     let are_distinct = values.iter().all(|(value, _)| seen.insert(value.clone()));
     are_distinct.then_some(Choice::Tag { property: property.to_owned(), values, by_default })

@@ -10,24 +10,24 @@ use super::model::Choice;
 use super::objects::object_of;
 use super::titles;
 
-/// Returns names of the variants, which may still be equal: by references, by distinguishing tags, by their titles,
-/// and by their kinds. Variants with the same name are named after something that only they have.
+/// Returns names for the variants, which may still be equal. They are derived from references, distinguishing tags,
+/// titles, and kinds. Variants with the same name are named after something that only they have.
 pub(super) fn names(defs: &List<Def>, shapes: &[&Shape], choice: &Choice) -> Vec<String> {
     let mut names: Vec<String> =
-        shapes.iter().enumerate().map(|(at, shape)| plain(at, shape, choice)).collect();
+        shapes.iter().enumerate().map(|(index, shape)| base_name(index, shape, choice)).collect();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for name in &names {
         *counts.entry(name.to_ascii_lowercase()).or_default() += 1;
     }
-    for ((at, name), shape) in names.iter_mut().enumerate().zip(shapes) {
+    for ((index, name), shape) in names.iter_mut().enumerate().zip(shapes) {
         if counts.get(&name.to_ascii_lowercase()).is_none_or(|count| *count == 1) {
             continue;
         }
         let title = titles::name(shape.title.as_str()).filter(|title| title != name);
         if let Some(title) = title.filter(|title| !counts.contains_key(&title.to_ascii_lowercase())) {
             *name = title;
-        } else if let Some(own) = distinguishing_name(defs, shapes, at) {
-            *name = if is_kind(name) { own } else { format!("{name}{own}") };
+        } else if let Some(distinguishing) = distinguishing_name(defs, shapes, index) {
+            *name = if is_kind(name) { distinguishing } else { format!("{name}{distinguishing}") };
         }
     }
     names
@@ -38,13 +38,13 @@ fn is_kind(name: &str) -> bool {
     ["Choice", "List", "Object"].contains(&name)
 }
 
-/// Returns the name of a variant on its own.
-fn plain(at: usize, shape: &Shape, choice: &Choice) -> String {
+/// Returns the name of a variant, regardless of the other variants.
+fn base_name(index: usize, shape: &Shape, choice: &Choice) -> String {
     if let Kind::Ref(name) = &shape.kind {
         return idents::camel(name);
     }
     if let Choice::Tag { values, .. } = choice
-        && let Some((value, _)) = values.iter().find(|(_, index)| *index == at)
+        && let Some((value, _)) = values.iter().find(|(_, variant)| *variant == index)
     {
         return idents::camel(value);
     }
@@ -71,8 +71,8 @@ fn plain(at: usize, shape: &Shape, choice: &Choice) -> String {
 }
 
 /// Returns a name for something that only this variant has.
-fn distinguishing_name(defs: &List<Def>, shapes: &[&Shape], at: usize) -> Option<String> {
-    let shape = shapes.get(at)?;
+fn distinguishing_name(defs: &List<Def>, shapes: &[&Shape], index: usize) -> Option<String> {
+    let shape = shapes.get(index)?;
     match &shape.kind {
         Kind::Enum(values) => {
             let texts = values.iter().map(|value| match value {
@@ -85,41 +85,42 @@ fn distinguishing_name(defs: &List<Def>, shapes: &[&Shape], at: usize) -> Option
         }
         Kind::Array(rules) => match &rules.items.kind {
             Kind::Ref(name) => Some(idents::camel(name) + "List"),
-            _ => Some(plain(at, &rules.items, &Choice::Best) + "List"),
+            _ => Some(base_name(index, &rules.items, &Choice::Best) + "List"),
         },
         _ => {
             let rules = object_of(defs, shape, 0)?;
             let mut others = Vec::new();
-            for (_, shape) in shapes.iter().enumerate().filter(|(other, _)| *other != at) {
+            for (_, shape) in shapes.iter().enumerate().filter(|(other, _)| *other != index) {
                 others.extend(object_of(defs, shape, 0));
             }
-            own_text(&rules, &others).or_else(|| own_field(&rules, &others))
+            unique_text(&rules, &others).or_else(|| unique_field(&rules, &others))
         }
     }
 }
 
 /// Returns the first string that is the only one of its field and differs in all other objects.
-fn own_text(rules: &ObjectRules, others: &[ObjectRules]) -> Option<String> {
+fn unique_text(rules: &ObjectRules, others: &[ObjectRules]) -> Option<String> {
     let mut texts = rules.fields.iter().filter_map(|field| Some((field, only_text(field)?)));
-    let (_, own) = texts.find(|(field, own)| {
-        let mut same = others.iter().flat_map(|rules| &*rules.fields);
+    let (_, text) = texts.find(|(field, text)| {
+        let mut other_fields = others.iter().flat_map(|rules| &*rules.fields);
         !others.is_empty()
-            && !same.any(|other| other.wire_name() == field.wire_name() && only_text(other) == Some(own))
+            && !other_fields
+                .any(|other| other.wire_name() == field.wire_name() && only_text(other) == Some(text))
             && others
                 .iter()
                 .all(|rules| rules.fields.iter().any(|other| other.wire_name() == field.wire_name()))
     })?;
-    Some(idents::camel(own))
+    Some(idents::camel(text))
 }
 
 /// Returns the name of the first field that no other object has; required fields take precedence.
-fn own_field(rules: &ObjectRules, others: &[ObjectRules]) -> Option<String> {
+fn unique_field(rules: &ObjectRules, others: &[ObjectRules]) -> Option<String> {
     let is_own = |field: &&Field| {
         let mut others = others.iter().flat_map(|rules| &*rules.fields);
         others.all(|other| other.wire_name() != field.wire_name())
     };
-    let own = || rules.fields.iter().filter(is_own);
-    let field = own().find(|field| field.required).or_else(|| own().next())?;
+    let candidates = || rules.fields.iter().filter(is_own);
+    let field = candidates().find(|field| field.required).or_else(|| candidates().next())?;
     Some(idents::camel(field.wire_name()))
 }
 

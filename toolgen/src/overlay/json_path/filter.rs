@@ -21,7 +21,7 @@ pub(super) enum Test {
     Matches {
         text: Operand,
         pattern: Operand,
-        whole: bool,
+        is_full: bool,
     },
 }
 
@@ -71,8 +71,8 @@ impl Operand {
                 [only] => Some(Cow::Borrowed(only.value)),
                 _ => None,
             },
-            Operand::Length(of) => {
-                let length = match &*of.value(value, root)? {
+            Operand::Length(operand) => {
+                let length = match &*operand.value(value, root)? {
                     Value::String(text) => text.chars().count(),
                     Value::Array(items) => items.len(),
                     Value::Object(members) => members.len(),
@@ -86,20 +86,20 @@ impl Operand {
 }
 
 impl Test {
-    pub(super) fn holds(&self, value: &Value, root: &Value) -> bool {
+    pub(super) fn matches(&self, value: &Value, root: &Value) -> bool {
         match self {
-            Test::Any(tests) => tests.iter().any(|test| test.holds(value, root)),
-            Test::All(tests) => tests.iter().all(|test| test.holds(value, root)),
-            Test::Not(test) => !test.holds(value, root),
+            Test::Any(tests) => tests.iter().any(|test| test.matches(value, root)),
+            Test::All(tests) => tests.iter().all(|test| test.matches(value, root)),
+            Test::Not(test) => !test.matches(value, root),
             Test::Compare(left, comparison, right) => {
                 compare(left.value(value, root).as_deref(), *comparison, right.value(value, root).as_deref())
             }
             Test::Exists(query) => !query.find(value, root).is_empty(),
-            Test::Matches { text, pattern, whole } => {
-                let found = (text.value(value, root), pattern.value(value, root));
-                let (Some(text), Some(pattern)) = found else { return false };
+            Test::Matches { text, pattern, is_full } => {
+                let operands = (text.value(value, root), pattern.value(value, root));
+                let (Some(text), Some(pattern)) = operands else { return false };
                 let (Value::String(text), Value::String(pattern)) = (&*text, &*pattern) else { return false };
-                let pattern = if *whole {
+                let pattern = if *is_full {
                     Cow::Owned(format!("^(?:{pattern})$"))
                 } else {
                     Cow::Borrowed(pattern.as_str())
@@ -112,17 +112,17 @@ impl Test {
 
 fn compare(left: Option<&Value>, comparison: Comparison, right: Option<&Value>) -> bool {
     match comparison {
-        Comparison::Equal => equal(left, right),
-        Comparison::NotEqual => !equal(left, right),
-        Comparison::Less => less(left, right),
-        Comparison::LessOrEqual => less(left, right) || equal(left, right),
-        Comparison::Greater => less(right, left),
-        Comparison::GreaterOrEqual => less(right, left) || equal(left, right),
+        Comparison::Equal => are_equal(left, right),
+        Comparison::NotEqual => !are_equal(left, right),
+        Comparison::Less => is_less(left, right),
+        Comparison::LessOrEqual => is_less(left, right) || are_equal(left, right),
+        Comparison::Greater => is_less(right, left),
+        Comparison::GreaterOrEqual => is_less(right, left) || are_equal(left, right),
     }
 }
 
-/// Whether two values are equal; two missing values are.
-fn equal(left: Option<&Value>, right: Option<&Value>) -> bool {
+/// Whether two values are equal; two missing values are equal.
+fn are_equal(left: Option<&Value>, right: Option<&Value>) -> bool {
     match (left, right) {
         (Some(Value::Number(left)), Some(Value::Number(right))) => {
             left == right || left.as_f64().is_some_and(|value| right.as_f64() == Some(value))
@@ -131,7 +131,7 @@ fn equal(left: Option<&Value>, right: Option<&Value>) -> bool {
     }
 }
 
-fn less(left: Option<&Value>, right: Option<&Value>) -> bool {
+fn is_less(left: Option<&Value>, right: Option<&Value>) -> bool {
     match (left, right) {
         (Some(Value::Number(left)), Some(Value::Number(right))) => left.as_f64() < right.as_f64(),
         (Some(Value::String(left)), Some(Value::String(right))) => left < right,

@@ -14,58 +14,59 @@ const MAX_NESTING: usize = 32;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::overlay) struct PathError {
     /// The number of characters before the error.
-    at: usize,
+    position: usize,
     message: &'static str,
 }
 
 impl fmt::Display for PathError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at character {}", self.message, self.at + 1)
+        write!(f, "{} at character {}", self.message, self.position + 1)
     }
 }
 
 /// Parses a complete query.
 pub(super) fn path(text: &str) -> Result<Vec<Segment>, PathError> {
-    let mut parser = Parser { chars: text.trim().chars().collect(), at: 0, nesting: 0 };
+    let mut parser = Parser { chars: text.trim().chars().collect(), position: 0, nesting: 0 };
     if !parser.eat("$") {
-        return parser.wrong("a query must start with `$`, the whole document");
+        return parser.error("a query must start with `$`, the whole document");
     }
     let segments = parser.segments()?;
-    if parser.at < parser.chars.len() {
-        return parser.wrong("expected `.`, `..` or `[`");
+    if parser.position < parser.chars.len() {
+        return parser.error("expected `.`, `..` or `[`");
     }
     Ok(segments)
 }
 
 struct Parser {
     chars: Vec<char>,
-    at: usize,
+    position: usize,
     nesting: usize,
 }
 
 type Parsed<T> = Result<T, PathError>;
 
 impl Parser {
-    fn wrong<T>(&self, message: &'static str) -> Parsed<T> {
-        Err(PathError { at: self.at, message })
+    fn error<T>(&self, message: &'static str) -> Parsed<T> {
+        Err(PathError { position: self.position, message })
     }
 
     fn peek(&self) -> Option<char> {
-        self.chars.get(self.at).copied()
+        self.chars.get(self.position).copied()
     }
 
-    fn space(&mut self) {
+    fn skip_whitespace(&mut self) {
         while self.peek().is_some_and(|c| matches!(c, ' ' | '\t' | '\n' | '\r')) {
-            self.at += 1;
+            self.position += 1;
         }
     }
 
-    /// Skips a string if it comes next.
+    /// Skips a string and returns `true` if the string is next.
     fn eat(&mut self, text: &str) -> bool {
-        let end = self.at + text.chars().count();
-        let is_next = self.chars.get(self.at..end).is_some_and(|next| next.iter().copied().eq(text.chars()));
+        let end = self.position + text.chars().count();
+        let is_next =
+            self.chars.get(self.position..end).is_some_and(|next| next.iter().copied().eq(text.chars()));
         if is_next {
-            self.at = end;
+            self.position = end;
         }
         is_next
     }
@@ -73,18 +74,18 @@ impl Parser {
     fn segments(&mut self) -> Parsed<Vec<Segment>> {
         let mut segments = Vec::new();
         loop {
-            let before = self.at;
-            self.space();
+            let start = self.position;
+            self.skip_whitespace();
             let (descends, dotted) = match (self.eat(".."), self.peek()) {
                 (true, Some('[')) => (true, false),
                 (true, _) => (true, true),
                 (false, Some('.')) => {
-                    self.at += 1;
+                    self.position += 1;
                     (false, true)
                 }
                 (false, Some('[')) => (false, false),
                 _ => {
-                    self.at = before;
+                    self.position = start;
                     return Ok(segments);
                 }
             };
@@ -98,26 +99,26 @@ impl Parser {
             return Ok(Selector::Wildcard);
         }
         let is_name = |c: &char| c.is_alphanumeric() || matches!(c, '_' | '-') || !c.is_ascii();
-        let name: String = self.chars.iter().skip(self.at).take_while(|c| is_name(c)).collect();
+        let name: String = self.chars.iter().skip(self.position).take_while(|c| is_name(c)).collect();
         if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
-            return self.wrong("expected a name or `*`; other names are written as `['name']`");
+            return self.error("expected a name or `*`; other names are written as `['name']`");
         }
-        self.at += name.chars().count();
+        self.position += name.chars().count();
         Ok(Selector::Name(name))
     }
 
     fn bracketed(&mut self) -> Parsed<Vec<Selector>> {
-        self.at += 1;
+        self.position += 1;
         let mut selectors = Vec::new();
         loop {
-            self.space();
+            self.skip_whitespace();
             selectors.push(self.selector()?);
-            self.space();
+            self.skip_whitespace();
             if self.eat("]") {
                 return Ok(selectors);
             }
             if !self.eat(",") {
-                return self.wrong("expected `]` or `,`");
+                return self.error("expected `]` or `,`");
             }
         }
     }
@@ -125,31 +126,31 @@ impl Parser {
     fn selector(&mut self) -> Parsed<Selector> {
         match self.peek() {
             Some('*') => {
-                self.at += 1;
+                self.position += 1;
                 Ok(Selector::Wildcard)
             }
             Some('\'' | '"') => Ok(Selector::Name(self.quoted()?)),
             Some('?') => {
-                self.at += 1;
-                Ok(Selector::Filter(self.any()?))
+                self.position += 1;
+                Ok(Selector::Filter(self.any_of()?))
             }
             Some(c) if c == ':' || c == '-' || c.is_ascii_digit() => self.index_or_slice(),
-            _ => self.wrong("expected a quoted name, an index, a slice, `*` or a filter `?…`"),
+            _ => self.error("expected a quoted name, an index, a slice, `*` or a filter `?…`"),
         }
     }
 
     fn index_or_slice(&mut self) -> Parsed<Selector> {
         let start = self.integer()?;
-        self.space();
+        self.skip_whitespace();
         if !self.eat(":") {
-            return start.map_or_else(|| self.wrong("expected an index"), |index| Ok(Selector::Index(index)));
+            return start.map_or_else(|| self.error("expected an index"), |index| Ok(Selector::Index(index)));
         }
-        self.space();
+        self.skip_whitespace();
         let end = self.integer()?;
-        self.space();
+        self.skip_whitespace();
         let mut step = None;
         if self.eat(":") {
-            self.space();
+            self.skip_whitespace();
             step = self.integer()?;
         }
         Ok(Selector::Slice { start, end, step: step.unwrap_or(1) })
@@ -158,26 +159,26 @@ impl Parser {
     fn integer(&mut self) -> Parsed<Option<i64>> {
         let is_part = |(index, c): &(usize, &char)| c.is_ascii_digit() || (*index == 0 && **c == '-');
         let text: String =
-            self.chars.iter().skip(self.at).enumerate().take_while(is_part).map(|(_, c)| c).collect();
+            self.chars.iter().skip(self.position).enumerate().take_while(is_part).map(|(_, c)| c).collect();
         if text.is_empty() {
             return Ok(None);
         }
         match text.parse() {
             Ok(number) => {
-                self.at += text.len();
+                self.position += text.len();
                 Ok(Some(number))
             }
-            Err(_) => self.wrong("expected an integer"),
+            Err(_) => self.error("expected an integer"),
         }
     }
 
     fn quoted(&mut self) -> Parsed<String> {
-        let Some(quote) = self.peek() else { return self.wrong("expected a string") };
-        self.at += 1;
+        let Some(quote) = self.peek() else { return self.error("expected a string") };
+        self.position += 1;
         let mut text = String::new();
         loop {
-            let Some(c) = self.peek() else { return self.wrong("the string is not closed") };
-            self.at += 1;
+            let Some(c) = self.peek() else { return self.error("the string is not closed") };
+            self.position += 1;
             match c {
                 c if c == quote => return Ok(text),
                 '\\' => text.push(self.escaped(quote)?),
@@ -188,7 +189,7 @@ impl Parser {
 
     fn escaped(&mut self, quote: char) -> Parsed<char> {
         let c = self.peek();
-        self.at += 1;
+        self.position += 1;
         Ok(match c {
             Some('b') => '\u{8}',
             Some('f') => '\u{c}',
@@ -203,34 +204,34 @@ impl Parser {
                 let units = if low == 0 { vec![high] } else { vec![high, low] };
                 match char::decode_utf16(units).next() {
                     Some(Ok(c)) => c,
-                    _ => return self.wrong("half of a surrogate pair"),
+                    _ => return self.error("half of a surrogate pair"),
                 }
             }
             Some(c) if c == quote => c,
-            _ => return self.wrong("no such escape"),
+            _ => return self.error("no such escape"),
         })
     }
 
     fn unit(&mut self) -> Parsed<u16> {
-        let digits: String = self.chars.iter().skip(self.at).take(4).collect();
+        let digits: String = self.chars.iter().skip(self.position).take(4).collect();
         match u16::from_str_radix(&digits, 16) {
             Ok(unit) if digits.len() == 4 && !digits.starts_with('+') => {
-                self.at += 4;
+                self.position += 4;
                 Ok(unit)
             }
-            _ => self.wrong("expected four hexadecimal digits"),
+            _ => self.error("expected four hexadecimal digits"),
         }
     }
 
-    fn any(&mut self) -> Parsed<Test> {
-        self.joined("||", Parser::all, Test::Any)
+    fn any_of(&mut self) -> Parsed<Test> {
+        self.parse_joined("||", Parser::all_of, Test::Any)
     }
 
-    fn all(&mut self) -> Parsed<Test> {
-        self.joined("&&", Parser::test, Test::All)
+    fn all_of(&mut self) -> Parsed<Test> {
+        self.parse_joined("&&", Parser::test, Test::All)
     }
 
-    fn joined(
+    fn parse_joined(
         &mut self,
         sign: &str,
         part: fn(&mut Parser) -> Parsed<Test>,
@@ -238,10 +239,10 @@ impl Parser {
     ) -> Parsed<Test> {
         let first = part(self)?;
         let mut tests = vec![first];
-        self.space();
+        self.skip_whitespace();
         while self.eat(sign) {
             tests.push(part(self)?);
-            self.space();
+            self.skip_whitespace();
         }
         Ok(if let [_] = tests.as_slice() { tests.remove(0) } else { join(tests) })
     }
@@ -249,9 +250,9 @@ impl Parser {
     fn test(&mut self) -> Parsed<Test> {
         self.nesting += 1;
         if self.nesting > MAX_NESTING {
-            return self.wrong("the filter is nested too deep");
+            return self.error("the filter is nested too deep");
         }
-        self.space();
+        self.skip_whitespace();
         let test = self.basic_test();
         self.nesting -= 1;
         test
@@ -259,28 +260,28 @@ impl Parser {
 
     fn basic_test(&mut self) -> Parsed<Test> {
         if self.peek() == Some('!') {
-            self.at += 1;
+            self.position += 1;
             return Ok(Test::Not(Box::new(self.test()?)));
         }
         if self.eat("(") {
-            let test = self.any()?;
-            self.space();
-            return if self.eat(")") { Ok(test) } else { self.wrong("expected `)`") };
+            let test = self.any_of()?;
+            self.skip_whitespace();
+            return if self.eat(")") { Ok(test) } else { self.error("expected `)`") };
         }
-        for (name, whole) in [("match(", true), ("search(", false)] {
+        for (name, is_full) in [("match(", true), ("search(", false)] {
             if self.eat(name) {
                 let text = self.operand()?;
-                self.space();
+                self.skip_whitespace();
                 if !self.eat(",") {
-                    return self.wrong("expected `,` and a regular expression");
+                    return self.error("expected `,` and a regular expression");
                 }
                 let pattern = self.operand()?;
-                self.close()?;
-                return Ok(Test::Matches { text, pattern, whole });
+                self.closing_parenthesis()?;
+                return Ok(Test::Matches { text, pattern, is_full });
             }
         }
         let left = self.operand()?;
-        self.space();
+        self.skip_whitespace();
         let signs = [
             ("==", Comparison::Equal),
             ("!=", Comparison::NotEqual),
@@ -293,33 +294,33 @@ impl Parser {
             Some((_, comparison)) => Ok(Test::Compare(left, comparison, self.operand()?)),
             None => match left {
                 Operand::Query(query) => Ok(Test::Exists(query)),
-                _ => self.wrong("expected a comparison such as `==`"),
+                _ => self.error("expected a comparison such as `==`"),
             },
         }
     }
 
-    fn close(&mut self) -> Parsed<()> {
-        self.space();
-        if self.eat(")") { Ok(()) } else { self.wrong("expected `)`") }
+    fn closing_parenthesis(&mut self) -> Parsed<()> {
+        self.skip_whitespace();
+        if self.eat(")") { Ok(()) } else { self.error("expected `)`") }
     }
 
     fn operand(&mut self) -> Parsed<Operand> {
-        self.space();
+        self.skip_whitespace();
         if self.eat("length(") {
             self.nesting += 1;
             if self.nesting > MAX_NESTING {
-                return self.wrong("the filter is nested too deep");
+                return self.error("the filter is nested too deep");
             }
-            let of = self.operand()?;
+            let operand = self.operand()?;
             self.nesting -= 1;
-            self.close()?;
-            return Ok(Operand::Length(Box::new(of)));
+            self.closing_parenthesis()?;
+            return Ok(Operand::Length(Box::new(operand)));
         }
         for name in ["count(", "value("] {
             if self.eat(name) {
-                self.space();
+                self.skip_whitespace();
                 let query = self.query()?;
-                self.close()?;
+                self.closing_parenthesis()?;
                 return Ok(if name == "count(" { Operand::Count(query) } else { Operand::Query(query) });
             }
         }
@@ -334,27 +335,27 @@ impl Parser {
             Some('@' | '$') => Ok(Operand::Query(self.query()?)),
             Some('\'' | '"') => Ok(Operand::Literal(Value::String(self.quoted()?))),
             Some(c) if c == '-' || c.is_ascii_digit() => self.number(),
-            _ => self.wrong("expected `@`, `$`, a string in quotes, a number, `true`, `false` or `null`"),
+            _ => self.error("expected `@`, `$`, a string in quotes, a number, `true`, `false` or `null`"),
         }
     }
 
     fn query(&mut self) -> Parsed<Query> {
         let absolute = self.eat("$");
         if !absolute && !self.eat("@") {
-            return self.wrong("expected a query, which starts with `@` or `$`");
+            return self.error("expected a query, which starts with `@` or `$`");
         }
         Ok(Query { absolute, segments: self.segments()? })
     }
 
     fn number(&mut self) -> Parsed<Operand> {
         let is_part = |c: &&char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E');
-        let text: String = self.chars.iter().skip(self.at).take_while(is_part).collect();
+        let text: String = self.chars.iter().skip(self.position).take_while(is_part).collect();
         match serde_json::from_str(&text) {
             Ok(number @ Value::Number(_)) => {
-                self.at += text.len();
+                self.position += text.len();
                 Ok(Operand::Literal(number))
             }
-            _ => self.wrong("expected a number"),
+            _ => self.error("expected a number"),
         }
     }
 }

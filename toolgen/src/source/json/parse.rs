@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
-use super::super::{At, Finding, MAX_DEPTH, MAX_FINDINGS, Reading, number, quote};
-use super::lex::{Broken, Lexer};
+use super::super::{Finding, MAX_DEPTH, MAX_FINDINGS, ParseResult, TextPosition, number, quote};
+use super::lex::{Lexer, SyntaxError};
 use crate::problem::codes;
 use crate::source::{Pointer, Written};
 
 /// Parses a text. Returns no value if it is not JSON; text after the value is only a finding.
-pub(in crate::source) fn read(text: &str) -> Reading {
+pub(in crate::source) fn read(text: &str) -> ParseResult {
     let mut reader = Reader {
         lexer: Lexer::new(text),
         path: Vec::new(),
@@ -21,29 +21,34 @@ pub(in crate::source) fn read(text: &str) -> Reading {
     };
     let value = match reader.value() {
         Ok(value) => Some(value),
-        Err(Stop::Broken(broken)) => {
+        Err(Stop::SyntaxError(error)) => {
             // The reason for rejecting the document must not be lost among lesser findings.
             reader.findings.truncate(MAX_FINDINGS - 1);
             let help = "correct the document here";
-            reader.find(codes::MALFORMED_TEXT, broken.at, broken.message, help);
+            reader.add_finding(codes::MALFORMED_TEXT, error.offset, error.message, help);
             None
         }
         Err(Stop::TooDeep) => {
             let message = format!("the document is nested deeper than {MAX_DEPTH} levels");
             reader.path.clear();
             reader.findings.truncate(MAX_FINDINGS - 1);
-            reader.find(codes::TOO_DEEP, reader.lexer.at, message, "name parts of it and refer to them");
+            reader.add_finding(
+                codes::TOO_DEEP,
+                reader.lexer.offset,
+                message,
+                "name parts of it and refer to them",
+            );
             None
         }
     };
     if value.is_some() && reader.lexer.peek().is_some() {
         let message = String::from("text after the end of the document is ignored");
-        reader.find(codes::TRAILING_TEXT, reader.lexer.at, message, "remove it");
+        reader.add_finding(codes::TRAILING_TEXT, reader.lexer.offset, message, "remove it");
     }
     let oddities = std::mem::take(&mut reader.lexer.oddities);
     // For an invalid text, only the position of the error is of interest.
-    for (at, message) in oddities.into_iter().filter(|_| value.is_some()) {
-        reader.find(codes::ODD_STRING, at, String::from(message), "write it as an escape");
+    for (offset, message) in oddities.into_iter().filter(|_| value.is_some()) {
+        reader.add_finding(codes::ODD_STRING, offset, String::from(message), "write it as an escape");
     }
     (value.map(|value| (value, reader.written)), reader.findings)
 }
@@ -68,29 +73,29 @@ enum Step {
 }
 
 enum Stop {
-    Broken(Broken),
+    SyntaxError(SyntaxError),
     TooDeep,
 }
 
-impl From<Broken> for Stop {
-    fn from(broken: Broken) -> Self {
-        Stop::Broken(broken)
+impl From<SyntaxError> for Stop {
+    fn from(error: SyntaxError) -> Self {
+        Stop::SyntaxError(error)
     }
 }
 
 impl Reader<'_> {
     fn value(&mut self) -> Result<Value, Stop> {
         let first = self.lexer.peek();
-        let start = self.lexer.at;
+        let start = self.lexer.offset;
         match first {
             Some(b'"') => Ok(Value::String(self.lexer.string()?.into_owned())),
             Some(b'{') => self.object(),
-            Some(b'[') => self.list(),
+            Some(b'[') => self.array(),
             Some(b'-' | b'0'..=b'9') => {
                 let text = self.lexer.number()?;
                 let (value, oddity) = number::decimal(text).split(text);
                 if let Some((code, message)) = oddity {
-                    self.find(code, start, message, "write a smaller number, or remove it");
+                    self.add_finding(code, start, message, "write a smaller number, or remove it");
                 }
                 if let Some(written) = Written::of(text, &value) {
                     let path: Vec<String> = self.pointer().tokens().map(Cow::into_owned).collect();
@@ -111,26 +116,26 @@ impl Reader<'_> {
     }
 
     /// Reports a comma before the end of an object or an array.
-    fn comma(&self) -> Stop {
+    fn trailing_comma(&self) -> Stop {
         let message = String::from("trailing comma, which JSON does not allow");
-        Stop::Broken(Broken { at: self.lexer.at, message })
+        Stop::SyntaxError(SyntaxError { offset: self.lexer.offset, message })
     }
 
     fn object(&mut self) -> Result<Value, Stop> {
-        self.lexer.at += 1;
+        self.lexer.offset += 1;
         let first = self.members.len();
         if self.lexer.take(b'}') {
             return Ok(Value::Object(Map::new()));
         }
         loop {
             if self.lexer.peek() != Some(b'"') {
-                let comma = self.members.len() > first && self.lexer.peek() == Some(b'}');
-                return Err(match comma {
-                    true => self.comma(),
+                let is_trailing_comma = self.members.len() > first && self.lexer.peek() == Some(b'}');
+                return Err(match is_trailing_comma {
+                    true => self.trailing_comma(),
                     false => self.lexer.expected("a key in double quotes").into(),
                 });
             }
-            let start = self.lexer.at;
+            let start = self.lexer.offset;
             let key = self.lexer.string()?.into_owned();
             if !self.lexer.take(b':') {
                 return Err(self.lexer.expected("`:`").into());
@@ -161,7 +166,7 @@ impl Reader<'_> {
                     let message = format!("the key `{}` is a duplicate in its object", quote(entry.key()));
                     entry.insert(value);
                     self.path.push(Step::Key(start));
-                    self.find(codes::DUPLICATE_KEY, start, message, "remove one of the two");
+                    self.add_finding(codes::DUPLICATE_KEY, start, message, "remove one of the two");
                     self.path.pop();
                 }
             }
@@ -169,15 +174,15 @@ impl Reader<'_> {
         map
     }
 
-    fn list(&mut self) -> Result<Value, Stop> {
-        self.lexer.at += 1;
+    fn array(&mut self) -> Result<Value, Stop> {
+        self.lexer.offset += 1;
         let mut items = Vec::new();
         if self.lexer.take(b']') {
             return Ok(Value::Array(items));
         }
         loop {
             if self.lexer.peek() == Some(b']') {
-                return Err(self.comma());
+                return Err(self.trailing_comma());
             }
             self.descend(Step::Item(items.len()))?;
             items.push(self.value()?);
@@ -192,12 +197,12 @@ impl Reader<'_> {
         }
     }
 
-    fn find(&mut self, code: crate::Code, at: usize, message: String, help: &'static str) {
+    fn add_finding(&mut self, code: crate::Code, offset: usize, message: String, help: &'static str) {
         if self.findings.len() >= MAX_FINDINGS {
             return;
         }
         let pointer = self.pointer();
-        self.findings.push(Finding { code, pointer, at: At::Byte(at), message, help });
+        self.findings.push(Finding { code, pointer, position: TextPosition::Byte(offset), message, help });
     }
 
     /// Returns the pointer to the parser's position.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::super::number::ParsedNumber;
-use super::super::{At, Finding, MAX_DEPTH, MAX_FINDINGS, Pointer, Position, Written, quote};
+use super::super::{Finding, MAX_DEPTH, MAX_FINDINGS, Pointer, Position, TextPosition, Written, quote};
 use super::compose::{Id, Kind, Node, Tree};
 use super::scalar;
 use crate::problem::codes;
@@ -17,7 +17,7 @@ const MAX_COPIES: usize = 1_000_000;
 pub(super) fn build(tree: &Tree<'_>, findings: &mut Vec<Finding>) -> Option<(Value, Written)> {
     let budget = tree.nodes.len() + MAX_COPIES;
     let mut builder =
-        Builder { tree, seen: vec![false; tree.nodes.len()], budget, path: Vec::new(), findings };
+        Builder { tree, built: vec![false; tree.nodes.len()], budget, path: Vec::new(), findings };
     match builder.value(tree.root) {
         Ok((value, written)) => Some((value, written.unwrap_or_default())),
         Err(stop) => {
@@ -26,14 +26,19 @@ pub(super) fn build(tree: &Tree<'_>, findings: &mut Vec<Finding>) -> Option<(Val
             builder.findings.truncate(MAX_FINDINGS - 1);
             let at = tree.nodes.get(stop.node).map_or(Position::START, |node| node.at);
             match stop.reason {
-                Why::TooDeep => {
+                StopReason::TooDeep => {
                     let message = format!("aliases make the document deeper than {MAX_DEPTH} levels");
-                    builder.find(codes::TOO_DEEP, at, message, "use $ref to share parts of the document");
+                    builder.add_finding(
+                        codes::TOO_DEEP,
+                        at,
+                        message,
+                        "use $ref to share parts of the document",
+                    );
                 }
-                Why::TooLarge => {
+                StopReason::TooLarge => {
                     let message = String::from("the aliases of this document expand to too many values");
                     let help = "use $ref to share parts of the document";
-                    builder.find(codes::TOO_MANY_ALIASES, at, message, help);
+                    builder.add_finding(codes::TOO_MANY_ALIASES, at, message, help);
                 }
             }
             None
@@ -43,41 +48,41 @@ pub(super) fn build(tree: &Tree<'_>, findings: &mut Vec<Finding>) -> Option<(Val
 
 struct Builder<'b, 't> {
     tree: &'b Tree<'t>,
-    /// The nodes that were built before; their findings were reported then.
-    seen: Vec<bool>,
+    /// Whether each node was built before; its findings were reported then.
+    built: Vec<bool>,
     budget: usize,
     path: Vec<String>,
     findings: &'b mut Vec<Finding>,
 }
 
-/// A value, and the source text of its scalars that it does not preserve.
-type Built<T = Value> = Result<(T, Option<Written>), Stop>;
+/// A value, and the source text of the scalars that it does not preserve.
+type BuildResult<T = Value> = Result<(T, Option<Written>), Stop>;
 
 struct Stop {
     node: Id,
-    reason: Why,
+    reason: StopReason,
 }
 
-enum Why {
+enum StopReason {
     TooDeep,
     TooLarge,
 }
 
 impl<'b, 't> Builder<'b, 't> {
-    fn value(&mut self, id: Id) -> Built {
+    fn value(&mut self, id: Id) -> BuildResult {
         let Some(node) = self.tree.nodes.get(id) else { return Ok((Value::Null, None)) };
-        let first = self.spend(id, node)?;
+        let is_first = self.charge(id, node)?;
         if self.path.len() > MAX_DEPTH {
-            return Err(Stop { node: id, reason: Why::TooDeep });
+            return Err(Stop { node: id, reason: StopReason::TooDeep });
         }
         match &node.kind {
             Kind::Scalar { text, plain } => {
-                let value = self.scalar(node, text, *plain, first);
+                let value = self.scalar(node, text, *plain, is_first);
                 let written = Written::of(text, &value);
                 Ok((value, written))
             }
             Kind::List(items) => {
-                self.check_collection_tag(node, "seq", first);
+                self.check_collection_tag(node, "seq", is_first);
                 let mut list = Vec::with_capacity(items.len());
                 let mut parts = BTreeMap::new();
                 for (index, &item) in items.iter().enumerate() {
@@ -90,31 +95,31 @@ impl<'b, 't> Builder<'b, 't> {
                 Ok((Value::Array(list), Written::of_parts(parts)))
             }
             Kind::Map(members) => {
-                self.check_collection_tag(node, "map", first);
-                let (map, written) = self.map(members, first)?;
+                self.check_collection_tag(node, "map", is_first);
+                let (map, written) = self.map(members, is_first)?;
                 Ok((Value::Object(map), written))
             }
         }
     }
 
     /// Counts a node, and returns whether it is built for the first time.
-    fn spend(&mut self, id: Id, node: &Node<'_>) -> Result<bool, Stop> {
-        let first = self.seen.get_mut(id).is_some_and(|seen| !std::mem::replace(seen, true));
+    fn charge(&mut self, id: Id, node: &Node<'_>) -> Result<bool, Stop> {
+        let is_first = self.built.get_mut(id).is_some_and(|built| !std::mem::replace(built, true));
         let length = match &node.kind {
             Kind::Scalar { text, .. } => text.len(),
             Kind::List(_) | Kind::Map(_) => 0,
         };
-        let cost = if first { 1 } else { 1 + length / 64 };
-        self.budget = self.budget.checked_sub(cost).ok_or(Stop { node: id, reason: Why::TooLarge })?;
-        Ok(first)
+        let cost = if is_first { 1 } else { 1 + length / 64 };
+        self.budget = self.budget.checked_sub(cost).ok_or(Stop { node: id, reason: StopReason::TooLarge })?;
+        Ok(is_first)
     }
 
-    fn map(&mut self, members: &'b [(Id, Id)], first: bool) -> Built<Map<String, Value>> {
+    fn map(&mut self, members: &'b [(Id, Id)], is_first: bool) -> BuildResult<Map<String, Value>> {
         let mut map = Map::with_capacity(members.len());
         let mut parts = BTreeMap::new();
         // Keys of the map itself take precedence over merged ones, in any order.
         let has_merge = members.iter().any(|(key, _)| self.tree.is_merge(*key));
-        let own: BTreeSet<&str> = match has_merge {
+        let own_keys: BTreeSet<&str> = match has_merge {
             true => members.iter().filter_map(|(key, _)| self.tree.key(*key)).collect(),
             false => BTreeSet::new(),
         };
@@ -127,7 +132,7 @@ impl<'b, 't> Builder<'b, 't> {
                         _ => BTreeMap::new(),
                     };
                     for (name, value) in source {
-                        if !own.contains(name.as_str()) && !map.contains_key(&name) {
+                        if !own_keys.contains(name.as_str()) && !map.contains_key(&name) {
                             parts.extend(merged.remove_entry(&name));
                             map.insert(name, value);
                         }
@@ -136,12 +141,17 @@ impl<'b, 't> Builder<'b, 't> {
                 continue;
             }
             let node = self.tree.nodes.get(key);
-            node.map(|node| self.spend(key, node)).transpose()?;
+            node.map(|node| self.charge(key, node)).transpose()?;
             let at = node.map_or(Position::START, |node| node.at);
             let Some(name) = self.tree.key(key) else {
-                let message = String::from("an array or an object cannot be a key; the member is left out");
-                if first {
-                    self.find(codes::COMPLEX_KEY, at, message, "put quotes around it if it is a string");
+                let message = String::from("an array or an object cannot be a key; the member is omitted");
+                if is_first {
+                    self.add_finding(
+                        codes::COMPLEX_KEY,
+                        at,
+                        message,
+                        "put quotes around it if it is a string",
+                    );
                 }
                 continue;
             };
@@ -151,28 +161,33 @@ impl<'b, 't> Builder<'b, 't> {
                 Some(written) => parts.insert(name.to_owned(), written),
                 None => parts.remove(name),
             };
-            if map.insert(name.to_owned(), value).is_some() && first {
+            if map.insert(name.to_owned(), value).is_some() && is_first {
                 let message = format!("the key `{}` is a duplicate in its object", quote(name));
-                self.find(codes::DUPLICATE_KEY, at, message, "remove one of the two");
+                self.add_finding(codes::DUPLICATE_KEY, at, message, "remove one of the two");
             }
             self.path.pop();
         }
         Ok((map, Written::of_parts(parts)))
     }
 
-    fn scalar(&mut self, node: &Node<'t>, text: &str, plain: bool, first: bool) -> Value {
-        let read = match &node.tag {
+    fn scalar(&mut self, node: &Node<'t>, text: &str, plain: bool, is_first: bool) -> Value {
+        let parsed = match &node.tag {
             None if plain => scalar::resolve(text),
             None => ParsedNumber::Exact(Value::String(text.to_string())),
             Some(tag) if tag.is_yaml_core_schema() => match scalar::tagged(&tag.suffix, text) {
-                Some(read) => read,
+                Some(parsed) => parsed,
                 None => {
-                    if first {
+                    if is_first {
                         let message = format!(
                             "the value does not match its tag `!!{}`; it is read as a string",
                             tag.suffix
                         );
-                        self.find(codes::BAD_TAG, node.at, message, "remove the tag, or fix the value");
+                        self.add_finding(
+                            codes::BAD_TAG,
+                            node.at,
+                            message,
+                            "remove the tag, or fix the value",
+                        );
                     }
                     ParsedNumber::Exact(Value::String(text.to_string()))
                 }
@@ -180,7 +195,7 @@ impl<'b, 't> Builder<'b, 't> {
             // A lone `!` makes the scalar a string regardless of its content.
             Some(tag) if is_non_specific(tag) => ParsedNumber::Exact(Value::String(text.to_string())),
             Some(tag) => {
-                if first {
+                if is_first {
                     self.unknown_tag(node, tag);
                 }
                 if plain {
@@ -190,16 +205,16 @@ impl<'b, 't> Builder<'b, 't> {
                 }
             }
         };
-        let (value, oddity) = read.split(text);
-        if let Some((code, message)) = oddity.filter(|_| first) {
-            self.find(code, node.at, message, "write a smaller number, or remove it");
+        let (value, oddity) = parsed.split(text);
+        if let Some((code, message)) = oddity.filter(|_| is_first) {
+            self.add_finding(code, node.at, message, "write a smaller number, or remove it");
         }
         value
     }
 
-    fn check_collection_tag(&mut self, node: &Node<'t>, expected: &str, first: bool) {
+    fn check_collection_tag(&mut self, node: &Node<'t>, expected: &str, is_first: bool) {
         if let Some(tag) = &node.tag
-            && first
+            && is_first
             && !is_non_specific(tag)
             && !(tag.is_yaml_core_schema() && tag.suffix == expected)
         {
@@ -210,15 +225,15 @@ impl<'b, 't> Builder<'b, 't> {
     fn unknown_tag(&mut self, node: &Node<'t>, tag: &saphyr_parser::Tag) {
         let message =
             format!("the tag `{}` is not understood; the value is read unchanged", quote(&tag.to_string()));
-        self.find(codes::UNKNOWN_TAG, node.at, message, "resolve the tag first");
+        self.add_finding(codes::UNKNOWN_TAG, node.at, message, "resolve the tag first");
     }
 
-    fn find(&mut self, code: crate::Code, at: Position, message: String, help: &'static str) {
+    fn add_finding(&mut self, code: crate::Code, at: Position, message: String, help: &'static str) {
         if self.findings.len() >= MAX_FINDINGS {
             return;
         }
         let pointer = self.path.iter().fold(Pointer::ROOT, |pointer, token| pointer.child(token));
-        self.findings.push(Finding { code, pointer, at: At::Position(at), message, help });
+        self.findings.push(Finding { code, pointer, position: TextPosition::Position(at), message, help });
     }
 }
 

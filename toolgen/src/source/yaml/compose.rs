@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
 
-use super::super::{At, Finding, MAX_DEPTH, MAX_FINDINGS, Position};
-use super::hints::remedy;
+use super::super::{Finding, MAX_DEPTH, MAX_FINDINGS, Position, TextPosition};
+use super::hints::diagnose;
 use crate::problem::codes;
 
 /// The number of a node in [`Tree::nodes`].
@@ -56,15 +56,15 @@ struct OpenNode {
     children: Vec<Id>,
 }
 
-/// The position at which the parser stopped, and its message.
+/// The position at which the parser stopped, and the parser's message.
 #[derive(Debug)]
 pub(super) struct ParseStop {
     pub(super) at: Position,
     pub(super) info: String,
 }
 
-/// Composes the first document. For invalid YAML before that document's end, returns the position instead
-/// of a tree.
+/// Composes the first document. If the YAML is invalid before that document's end, returns the parser's position
+/// instead of a tree.
 pub(super) fn compose(text: &str) -> (Option<Tree<'_>>, Vec<Finding>, Option<ParseStop>) {
     let mut composer = Composer {
         nodes: Vec::with_capacity(text.len() / 24),
@@ -73,21 +73,21 @@ pub(super) fn compose(text: &str) -> (Option<Tree<'_>>, Vec<Finding>, Option<Par
         root: None,
         findings: Vec::new(),
     };
-    let remarks = remarks(text);
+    let comments = comments(text);
     let mut parser = Parser::new_from_str(text);
-    let mut ended = false;
-    let mut stuck = None;
+    let mut is_ended = false;
+    let mut stop = None;
     while let Some(next) = parser.next_event() {
         match next {
             Err(error) => {
-                composer.broken(text, &error, ended);
-                stuck = (!ended)
+                composer.report_error(text, &error, is_ended);
+                stop = (!is_ended)
                     .then(|| ParseStop { at: position(*error.marker()), info: error.info().to_owned() });
                 break;
             }
-            Ok((Event::DocumentStart(_), span)) if ended => {
+            Ok((Event::DocumentStart(_), span)) if is_ended => {
                 let message = "a second document begins here; it is not read";
-                composer.find(
+                composer.add_finding(
                     codes::SECOND_DOCUMENT,
                     position(span.start),
                     message,
@@ -95,24 +95,24 @@ pub(super) fn compose(text: &str) -> (Option<Tree<'_>>, Vec<Finding>, Option<Par
                 );
                 break;
             }
-            Ok((Event::DocumentEnd, _)) => ended = true,
+            Ok((Event::DocumentEnd, _)) => is_ended = true,
             Ok((event, span)) => {
                 if let Event::Scalar(text, ScalarStyle::Plain, ..) = &event {
-                    composer.cut(text, position(span.start), &remarks);
+                    composer.check_cut_string(text, position(span.start), &comments);
                 }
-                if !composer.take(event, position(span.start)) {
+                if !composer.process(event, position(span.start)) {
                     return (None, composer.findings, None);
                 }
             }
         }
     }
-    let tree = composer.root.filter(|_| ended).map(|root| Tree { nodes: composer.nodes, root });
+    let tree = composer.root.filter(|_| is_ended).map(|root| Tree { nodes: composer.nodes, root });
     if tree.is_none() && composer.findings.is_empty() {
         let help = "name a document with content";
         let message = String::from("the document is empty");
-        composer.findings.push(Finding::new(codes::EMPTY_DOCUMENT, At::Byte(0), message, help));
+        composer.findings.push(Finding::new(codes::EMPTY_DOCUMENT, TextPosition::Byte(0), message, help));
     }
-    (tree, composer.findings, stuck)
+    (tree, composer.findings, stop)
 }
 
 pub(super) fn position(marker: Marker) -> Position {
@@ -120,26 +120,26 @@ pub(super) fn position(marker: Marker) -> Position {
 }
 
 /// Returns the lines, by number, with a comment that begins like a tag or an issue number.
-fn remarks(text: &str) -> BTreeMap<usize, &str> {
-    let is_remark = |line: &str| {
-        line.match_indices(" #").any(|(at, mark)| {
-            line.get(at + mark.len()..).is_some_and(|rest| rest.starts_with(char::is_alphanumeric))
+fn comments(text: &str) -> BTreeMap<usize, &str> {
+    let is_tag_like = |line: &str| {
+        line.match_indices(" #").any(|(index, mark)| {
+            line.get(index + mark.len()..).is_some_and(|word| word.starts_with(char::is_alphanumeric))
         })
     };
-    (1..).zip(text.lines()).filter(|(_, line)| is_remark(line)).collect()
+    (1..).zip(text.lines()).filter(|(_, line)| is_tag_like(line)).collect()
 }
 
 impl<'t> Composer<'t> {
     /// Reports a string of several words that ends at a comment which was probably meant to be a part of it.
-    fn cut(&mut self, text: &str, at: Position, remarks: &BTreeMap<usize, &str>) {
-        let Some(line) = remarks.get(&at.line).filter(|_| text.contains(' ')) else { return };
+    fn check_cut_string(&mut self, text: &str, at: Position, comments: &BTreeMap<usize, &str>) {
+        let Some(line) = comments.get(&at.line).filter(|_| text.contains(' ')) else { return };
         let start = line.char_indices().nth(at.column - 1).map_or(line.len(), |(start, _)| start);
-        let rest =
-            line.get(start..).and_then(|rest| rest.strip_prefix(text)).unwrap_or_default().trim_start();
-        if rest.strip_prefix('#').is_some_and(|rest| rest.starts_with(char::is_alphanumeric)) {
-            let word = rest.split_whitespace().next().unwrap_or_default();
+        let comment =
+            line.get(start..).and_then(|comment| comment.strip_prefix(text)).unwrap_or_default().trim_start();
+        if comment.strip_prefix('#').is_some_and(|comment| comment.starts_with(char::is_alphanumeric)) {
+            let word = comment.split_whitespace().next().unwrap_or_default();
             let message = format!("the string ends before `{word}`, which begins a comment");
-            self.find(
+            self.add_finding(
                 codes::CUT_BY_COMMENT,
                 at,
                 &message,
@@ -149,13 +149,13 @@ impl<'t> Composer<'t> {
     }
 
     /// Processes an event. Returns false if the document cannot be read.
-    fn take(&mut self, event: Event<'t>, at: Position) -> bool {
+    fn process(&mut self, event: Event<'t>, at: Position) -> bool {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let plain = style == ScalarStyle::Plain;
                 let id = self.node(at, tag, Kind::Scalar { text, plain });
                 self.anchor(anchor, id);
-                self.place(id);
+                self.attach(id);
             }
             Event::SequenceStart(anchor, tag) => return self.begin(at, anchor, tag, Kind::List(Vec::new())),
             Event::MappingStart(anchor, tag) => return self.begin(at, anchor, tag, Kind::Map(Vec::new())),
@@ -178,7 +178,7 @@ impl<'t> Composer<'t> {
     fn begin(&mut self, at: Position, anchor: usize, tag: Option<Cow<'t, Tag>>, kind: Kind<'t>) -> bool {
         if self.open.len() >= MAX_DEPTH {
             let message = format!("the document is nested deeper than {MAX_DEPTH} levels");
-            self.find(codes::TOO_DEEP, at, &message, "name parts of it and refer to them");
+            self.add_finding(codes::TOO_DEEP, at, &message, "name parts of it and refer to them");
             return false;
         }
         let id = self.node(at, tag, kind);
@@ -199,7 +199,7 @@ impl<'t> Composer<'t> {
             }
         }
         self.anchor(open.anchor, open.id);
-        self.place(open.id);
+        self.attach(open.id);
     }
 
     fn anchor(&mut self, anchor: usize, id: Id) {
@@ -215,40 +215,40 @@ impl<'t> Composer<'t> {
     }
 
     fn alias(&mut self, anchor: usize, at: Position) {
-        let known = self.anchors.get(anchor).copied().flatten();
-        let id = known.unwrap_or_else(|| {
+        let complete = self.anchors.get(anchor).copied().flatten();
+        let id = complete.unwrap_or_else(|| {
             let message = "this alias is inside the value it refers to; it is read as null";
-            self.find(codes::RECURSIVE_ALIAS, at, message, "use `$ref` for a recursive value");
+            self.add_finding(codes::RECURSIVE_ALIAS, at, message, "use `$ref` for a recursive value");
             self.node(at, None, Kind::Scalar { text: Cow::Borrowed(""), plain: true })
         });
-        self.place(id);
+        self.attach(id);
     }
 
     /// Adds a complete node to its parent.
-    fn place(&mut self, id: Id) {
+    fn attach(&mut self, id: Id) {
         match self.open.last_mut() {
             Some(open) => open.children.push(id),
             None => self.root = self.root.or(Some(id)),
         }
     }
 
-    fn broken(&mut self, text: &str, error: &saphyr_parser::ScanError, ended: bool) {
+    fn report_error(&mut self, text: &str, error: &saphyr_parser::ScanError, is_ended: bool) {
         // The reason for rejecting the document must not be lost among lesser findings.
         self.findings.truncate(MAX_FINDINGS - 1);
         let at = position(*error.marker());
-        if ended {
+        if is_ended {
             let message = "text after the end of the document is ignored";
-            self.find(codes::TRAILING_TEXT, at, message, "remove it");
+            self.add_finding(codes::TRAILING_TEXT, at, message, "remove it");
         } else {
-            let (at, message, help) = remedy(text, at, error.info());
-            self.find(codes::MALFORMED_TEXT, at, &format!("this is not YAML: {message}"), help);
+            let (at, message, help) = diagnose(text, at, error.info());
+            self.add_finding(codes::MALFORMED_TEXT, at, &format!("this is not YAML: {message}"), help);
         }
     }
 
-    fn find(&mut self, code: crate::Code, at: Position, message: &str, help: &'static str) {
+    fn add_finding(&mut self, code: crate::Code, at: Position, message: &str, help: &'static str) {
         if self.findings.len() >= MAX_FINDINGS {
             return;
         }
-        self.findings.push(Finding::new(code, At::Position(at), message.to_owned(), help));
+        self.findings.push(Finding::new(code, TextPosition::Position(at), message.to_owned(), help));
     }
 }

@@ -5,8 +5,8 @@
 
 use super::super::Position;
 
-/// A part of the parser's message, and the likely error.
-const REMEDIES: [(&str, &str); 14] = [
+/// A part of the parser's message, and the help for the likely error.
+const HINTS: [(&str, &str); 14] = [
     (
         "mapping values are not allowed",
         "put a string that contains `: ` in quotes; the keys of one object start in the same column",
@@ -33,7 +33,7 @@ const REMEDIES: [(&str, &str); 14] = [
 ];
 
 /// Returns the position of an error, its description and its help, from the position and the message of the parser.
-pub(super) fn remedy(text: &str, at: Position, info: &str) -> (Position, String, &'static str) {
+pub(super) fn diagnose(text: &str, at: Position, info: &str) -> (Position, String, &'static str) {
     // The parser stops at the end of the text before the tab.
     let near = text.lines().enumerate().skip(at.line.saturating_sub(2)).take(3);
     for (index, line) in near {
@@ -48,15 +48,15 @@ pub(super) fn remedy(text: &str, at: Position, info: &str) -> (Position, String,
         }
     }
     // The parser treats a string in braces as an object, and the rest as the next key.
-    let is_key = |part: &str| info.contains(part);
+    let is_error = |part: &str| info.contains(part);
     let line = text.lines().nth(at.line.saturating_sub(1)).unwrap_or_default();
     let value = line.split_once(": ").map_or(line, |(_, value)| value).trim_start_matches(['-', ' ']);
-    if (is_key("did not find expected key") || is_key("expected '-' indicator"))
+    if (is_error("did not find expected key") || is_error("expected '-' indicator"))
         && value.starts_with(['{', '['])
     {
         return (at, info.to_owned(), "put a string that begins with `{` or `[` in quotes");
     }
-    let known = REMEDIES.iter().find(|(part, _)| info.contains(part));
-    let help = known.map_or("correct the document here or just before", |(_, help)| help);
+    let hint = HINTS.iter().find(|(part, _)| info.contains(part));
+    let help = hint.map_or("correct the document here or just before", |(_, help)| help);
     (at, info.to_owned(), help)
 }

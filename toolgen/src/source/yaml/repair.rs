@@ -10,11 +10,11 @@ use std::cell::Cell;
 
 use saphyr_parser::{Event, Parser};
 
-use super::super::{At, Finding, MAX_FINDINGS, Position};
+use super::super::{Finding, MAX_FINDINGS, Position, TextPosition};
 use super::compose::{ParseStop, position};
 use crate::problem::codes;
 
-/// A text that the parser reads further than the original.
+/// A repaired text, which the parser reads further than the original.
 pub(super) struct RepairedText {
     pub(super) text: String,
     /// The repairs.
@@ -24,46 +24,46 @@ pub(super) struct RepairedText {
 /// Inserts spaces before a column of a line.
 struct Edit {
     at: Position,
-    blanks: usize,
+    spaces: usize,
 }
 
 const HELP: &str = "write it as the message says: strict parsers reject the document";
 
 /// Maximum number of spaces that are tried before a bracket.
-const MAX_BLANKS: usize = 1 << 12;
+const MAX_SPACES: usize = 1 << 12;
 
 /// Repairs a text, if the position where the parser stopped can be repaired.
 ///
 /// The parser cannot continue after an error. It restarts at the last line that it read completely, as if the
 /// document began there; less indented lines end that document, and it restarts there. So each part is read a
 /// few times, regardless of the number of errors. A final pass decides whether the whole text is valid YAML.
-pub(super) fn mend(text: &str, stuck: &ParseStop) -> Option<RepairedText> {
+pub(super) fn repair(text: &str, stop: &ParseStop) -> Option<RepairedText> {
     let mut lines: Vec<Cow<'_, str>> = text.split_inclusive('\n').map(Cow::Borrowed).collect();
-    slip(&lines, stuck, 1)?;
+    find_repair(&lines, stop, 1)?;
     let mut notes: Vec<Finding> = Vec::new();
     let budget = Cell::new(text.len().saturating_mul(8));
-    let (mut from, mut last, mut blanks) = (0, 0, 1);
-    while let Some((stuck, resume)) = next_stuck(&lines, from, &budget) {
-        let line = stuck.at.line;
-        blanks = if line == last { 2 * blanks } else { 1 };
-        match slip(&lines, &stuck, blanks).filter(|_| blanks <= MAX_BLANKS) {
+    let (mut start, mut last_line, mut spaces) = (0, 0, 1);
+    while let Some((stop, resume)) = next_stop(&lines, start, &budget) {
+        let line = stop.at.line;
+        spaces = if line == last_line { 2 * spaces } else { 1 };
+        match find_repair(&lines, &stop, spaces).filter(|_| spaces <= MAX_SPACES) {
             Some((message, edits)) => {
-                for Edit { at, blanks } in edits {
+                for Edit { at, spaces } in edits {
                     let text = lines.get_mut(at.line - 1)?;
                     let byte = text.char_indices().nth(at.column - 1)?.0;
-                    text.to_mut().insert_str(byte, &" ".repeat(blanks));
+                    text.to_mut().insert_str(byte, &" ".repeat(spaces));
                 }
-                if line != last && notes.len() < MAX_FINDINGS {
+                if line != last_line && notes.len() < MAX_FINDINGS {
                     notes.push(Finding::new(
                         codes::LOOSE_YAML,
-                        At::Position(stuck.at),
+                        TextPosition::Position(stop.at),
                         message.to_owned(),
                         HELP,
                     ));
                 }
-                (from, last) = (resume, line);
+                (start, last_line) = (resume, line);
             }
-            None => from = (line - 1).max(from + 1),
+            None => start = (line - 1).max(start + 1),
         }
     }
     Some(RepairedText { text: lines.concat(), notes })
@@ -72,14 +72,14 @@ pub(super) fn mend(text: &str, stuck: &ParseStop) -> Option<RepairedText> {
 /// Parses the lines from an index on. Returns the position where the parser stops, if it does, and the index of the
 /// last line before it that can be a start. Characters that are read are deducted from the budget; when it is spent,
 /// nothing is read.
-fn next_stuck(lines: &[Cow<'_, str>], from: usize, budget: &Cell<usize>) -> Option<(ParseStop, usize)> {
-    let rest = lines.get(from..).filter(|rest| !rest.is_empty())?;
+fn next_stop(lines: &[Cow<'_, str>], start: usize, budget: &Cell<usize>) -> Option<(ParseStop, usize)> {
+    let remaining = lines.get(start..).filter(|remaining| !remaining.is_empty())?;
     let spend = |char: char| {
         budget.set(budget.get().checked_sub(1)?);
         Some(char)
     };
-    let mut parser = Parser::new_from_iter(rest.iter().flat_map(|line| line.chars()).map_while(spend));
-    let mut resume = from;
+    let mut parser = Parser::new_from_iter(remaining.iter().flat_map(|line| line.chars()).map_while(spend));
+    let mut resume = start;
     // The number of open collections in brackets.
     let mut brackets = 0_usize;
     while let Some(next) = parser.next_event() {
@@ -87,19 +87,19 @@ fn next_stuck(lines: &[Cow<'_, str>], from: usize, budget: &Cell<usize>) -> Opti
             Ok(event) => event,
             Err(error) => {
                 let mut at = position(*error.marker());
-                at.line += from;
-                let stuck = ParseStop { at, info: error.info().to_owned() };
-                return (budget.get() > 0).then_some((stuck, resume));
+                at.line += start;
+                let stop = ParseStop { at, info: error.info().to_owned() };
+                return (budget.get() > 0).then_some((stop, resume));
             }
         };
         let at = position(span.start);
         match event {
             Event::SequenceStart(..) | Event::MappingStart(..) => {
-                let first = rest.get(at.line - 1).and_then(|line| line.chars().nth(at.column - 1));
+                let first = remaining.get(at.line - 1).and_then(|line| line.chars().nth(at.column - 1));
                 brackets += usize::from(brackets > 0 || matches!(first, Some('[' | '{')));
             }
             Event::SequenceEnd | Event::MappingEnd => brackets = brackets.saturating_sub(1),
-            Event::Scalar(..) if brackets == 0 => resume = from + at.line - 1,
+            Event::Scalar(..) if brackets == 0 => resume = start + at.line - 1,
             _ => {}
         }
     }
@@ -107,12 +107,12 @@ fn next_stuck(lines: &[Cow<'_, str>], from: usize, budget: &Cell<usize>) -> Opti
 }
 
 /// Returns the error at this position, and its repair.
-fn slip(lines: &[Cow<'_, str>], stuck: &ParseStop, blanks: usize) -> Option<(&'static str, Vec<Edit>)> {
-    let ParseStop { at, info } = stuck;
+fn find_repair(lines: &[Cow<'_, str>], stop: &ParseStop, spaces: usize) -> Option<(&'static str, Vec<Edit>)> {
+    let ParseStop { at, info } = stop;
     let line = lines.get(at.line - 1)?;
-    let (before, rest) = line.split_at(line.char_indices().nth(at.column - 1)?.0);
-    if info == "invalid indentation" && rest.starts_with([']', '}']) {
-        let edit = Edit { at: *at, blanks };
+    let (before, following) = line.split_at(line.char_indices().nth(at.column - 1)?.0);
+    if info == "invalid indentation" && following.starts_with([']', '}']) {
+        let edit = Edit { at: *at, spaces };
         return Some((
             "a closing bracket must be indented further than the key of its array or object",
             vec![edit],
@@ -121,53 +121,53 @@ fn slip(lines: &[Cow<'_, str>], stuck: &ParseStop, blanks: usize) -> Option<(&'s
     if info.starts_with("comments must be separated") {
         let quote = before.chars().next_back().filter(|last| "'\"]}".contains(*last))?;
         // Otherwise the quote may be part of the string: `'it'#s'`.
-        let clear = "]}".contains(quote) || !rest.contains(quote);
-        return clear
-            .then(|| ("a space must precede the `#` of a comment", vec![Edit { at: *at, blanks: 1 }]));
+        let is_unambiguous = "]}".contains(quote) || !following.contains(quote);
+        return is_unambiguous
+            .then(|| ("a space must precede the `#` of a comment", vec![Edit { at: *at, spaces: 1 }]));
     }
     if info == "invalid indentation in quoted scalar" {
-        let edits = continued(lines, *at)?;
+        let edits = indent_lines(lines, *at)?;
         return Some(("the lines of a quoted string must be indented further than its key", edits));
     }
     None
 }
 
 /// Returns the edits that indent the lines of a quoted string further than its key, if they begin at the same column
-/// as the key. A line that may be the next key or item is not such a line: the quote is then not closed. A line that
+/// as the key. `None` if a line may be the next key or item, because the closing quote is then missing. A line that
 /// only ends like a key is a part of the string if the string ends with that line.
-fn continued(lines: &[Cow<'_, str>], start: Position) -> Option<Vec<Edit>> {
+fn indent_lines(lines: &[Cow<'_, str>], start: Position) -> Option<Vec<Edit>> {
     let mut lines = lines.iter().enumerate().skip(start.line - 1);
     let (_, first) = lines.next()?;
     let opening = first.char_indices().nth(start.column - 1)?.0;
     let quote = first[opening..].chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
     let key = first.len() - first.trim_start_matches([' ', '-', '?']).len();
-    let mut closed = closes(&first[opening + 1..], quote);
+    let mut trailing = after_closing_quote(&first[opening + 1..], quote);
     let mut edits = Vec::new();
-    let mut like_keys = false;
-    while closed.is_none() {
+    let mut has_key_like_line = false;
+    while trailing.is_none() {
         let (index, line) = lines.next()?;
         let content = line.trim_start_matches(' ');
         let indent = line.len() - content.len();
         let word = content.split(' ').next().unwrap_or_default();
-        let like_key = content.trim_end().ends_with(':');
-        let is_key = word == "-" || (word.ends_with(':') && !like_key);
-        like_keys |= like_key;
+        let is_key_like = content.trim_end().ends_with(':');
+        let is_key = word == "-" || (word.ends_with(':') && !is_key_like);
+        has_key_like_line |= is_key_like;
         let marks_document = line.starts_with("---") || line.starts_with("...");
         if indent <= key && !content.trim_end().is_empty() {
             if indent < key || is_key || marks_document {
                 return None;
             }
-            edits.push(Edit { at: Position { line: index + 1, column: indent + 1 }, blanks: 1 });
+            edits.push(Edit { at: Position { line: index + 1, column: indent + 1 }, spaces: 1 });
         }
-        closed = closes(line, quote);
+        trailing = after_closing_quote(line, quote);
     }
-    let after = closed.unwrap_or_default().trim();
-    let is_clear = !like_keys || after.is_empty() || after.starts_with('#');
+    let trailing_text = trailing.unwrap_or_default().trim();
+    let is_clear = !has_key_like_line || trailing_text.is_empty() || trailing_text.starts_with('#');
     (is_clear && !edits.is_empty()).then_some(edits)
 }
 
 /// Returns the rest of a line after the closing quote of a string that ends in it.
-fn closes(line: &str, quote: char) -> Option<&str> {
+fn after_closing_quote(line: &str, quote: char) -> Option<&str> {
     let mut chars = line.char_indices().peekable();
     while let Some((at, char)) = chars.next() {
         if char == '\\' && quote == '"' {
@@ -217,9 +217,9 @@ mod tests {
             ("- a: 'x\n  it:\n  y' # c\n  b: 1\n", json!([{"a": "x it: y", "b": 1}]), &[1]),
             ("a: 'x'#c\nb: \"é\"# 'd'\nc: [1]#e\n", json!({"a": "x", "b": "é", "c": [1]}), &[1, 2, 3]),
         ] {
-            let (found, messages) = read(text);
+            let (actual, messages) = read(text);
             let notes: Vec<_> = lines.iter().map(|line| ("N0118", *line)).collect();
-            assert_eq!((found, messages), (Some(value), notes), "{text}");
+            assert_eq!((actual, messages), (Some(value), notes), "{text}");
         }
     }
 
@@ -238,8 +238,8 @@ mod tests {
             "]\n",
             "a: [\n  \"x\"\n}\n",
         ] {
-            let (found, messages) = read(text);
-            assert!(found.is_none() && messages[0].0 == "E0104", "{text}: {found:?} {messages:?}");
+            let (value, messages) = read(text);
+            assert!(value.is_none() && messages[0].0 == "E0104", "{text}: {value:?} {messages:?}");
         }
     }
 

@@ -11,7 +11,7 @@ pub(in crate::source) fn resolve(text: &str) -> ParsedNumber {
         "" | "~" | "null" | "Null" | "NULL" => return exact(Value::Null),
         "true" | "True" | "TRUE" => return exact(Value::Bool(true)),
         "false" | "False" | "FALSE" => return exact(Value::Bool(false)),
-        ".nan" | ".NaN" | ".NAN" => return ParsedNumber::Absurd(Value::Null),
+        ".nan" | ".NaN" | ".NAN" => return ParsedNumber::NonFinite(Value::Null),
         _ => {}
     }
     // Most scalars are words, which need none of the following checks.
@@ -24,7 +24,7 @@ pub(in crate::source) fn resolve(text: &str) -> ParsedNumber {
         _ => (false, text),
     };
     if matches!(unsigned, ".inf" | ".Inf" | ".INF") {
-        return ParsedNumber::Absurd(number::float(if negative { f64::MIN } else { f64::MAX }));
+        return ParsedNumber::NonFinite(number::float(if negative { f64::MIN } else { f64::MAX }));
     }
     if is_decimal(unsigned) {
         return number::decimal(text);
@@ -44,31 +44,31 @@ pub(in crate::source) fn resolve(text: &str) -> ParsedNumber {
 
 /// `[0-9]+ ( \. [0-9]* )? ( [eE] [-+]? [0-9]+ )?`, or without digits before the point.
 fn is_decimal(text: &str) -> bool {
-    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-    let whole = digits(text);
-    let mut rest = &text[whole..];
+    let count_digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let integer_digits = count_digits(text);
+    let mut remaining = &text[integer_digits..];
     let mut fraction = 0;
-    if let Some(after) = rest.strip_prefix('.') {
-        fraction = digits(after);
-        rest = &after[fraction..];
+    if let Some(after) = remaining.strip_prefix('.') {
+        fraction = count_digits(after);
+        remaining = &after[fraction..];
     }
-    if whole + fraction == 0 {
+    if integer_digits + fraction == 0 {
         return false;
     }
-    if let Some(exponent) = rest.strip_prefix(['e', 'E']) {
+    if let Some(exponent) = remaining.strip_prefix(['e', 'E']) {
         let exponent = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
-        return !exponent.is_empty() && digits(exponent) == exponent.len();
+        return !exponent.is_empty() && count_digits(exponent) == exponent.len();
     }
-    rest.is_empty()
+    remaining.is_empty()
 }
 
 /// Resolves a scalar with a tag of the core schema, or returns `None` if the tag does not allow it.
 pub(super) fn tagged(tag: &str, text: &str) -> Option<ParsedNumber> {
     let resolved = resolve(text);
     let value = match &resolved {
-        ParsedNumber::Exact(value) | ParsedNumber::Near(value) | ParsedNumber::Absurd(value) => value,
+        ParsedNumber::Exact(value) | ParsedNumber::Nearest(value) | ParsedNumber::NonFinite(value) => value,
     };
-    let fits = match tag {
+    let matches_tag = match tag {
         "str" => return Some(ParsedNumber::Exact(Value::String(text.to_owned()))),
         "null" => value.is_null(),
         "bool" => value.is_boolean(),
@@ -76,5 +76,5 @@ pub(super) fn tagged(tag: &str, text: &str) -> Option<ParsedNumber> {
         "float" => value.is_number() || matches!(text, ".nan" | ".NaN" | ".NAN"),
         _ => return None,
     };
-    fits.then_some(resolved)
+    matches_tag.then_some(resolved)
 }

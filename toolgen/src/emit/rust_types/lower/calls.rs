@@ -5,68 +5,74 @@ use toolgen_core::schema::shape::{Kind, ObjectRules};
 
 use super::super::model::{Body, CallTypes, Origin, Presence, Struct, Ty, TypeRequest, Use, Wrap};
 use super::super::objects::{item_at, object_of};
-use super::super::place::{TypeSite, longer};
+use super::super::type_site::{TypeSite, nested_name};
 use super::super::usage::Usage;
 use super::Lowering;
 
 impl Lowering<'_> {
     /// Returns the types of a tool whose argument struct already has a name.
-    pub(in super::super) fn tool<'w>(&mut self, wanted: &TypeRequest<'w>, input: usize) -> CallTypes<'w> {
-        let spec = wanted.spec;
+    pub(in super::super) fn tool<'w>(&mut self, request: &TypeRequest<'w>, input: usize) -> CallTypes<'w> {
+        let spec = request.spec;
         self.owner = Some(input);
         let name = self.items.get(input).map_or_else(String::new, |item| item.name.clone());
-        let place = TypeSite::new(&name, String::new(), Usage::INPUT);
+        let site = TypeSite::new(&name, String::new(), Usage::INPUT);
         let rules = object_of(self.defs, &spec.input, 0);
         let body = match rules {
-            Some(rules) if wanted.is_function => with_defaults(self.structure(&rules, &place), &rules),
-            Some(rules) => self.structure(&rules, &place),
+            Some(rules) if request.is_function => with_defaults(self.structure(&rules, &site), &rules),
+            Some(rules) => self.structure(&rules, &site),
             // Arguments that are not a plain object are passed unchanged.
             None => Struct { extra: Some(("arguments".to_owned(), Ty::Value)), ..Struct::default() },
         };
         self.set(input, Body::Struct(body));
         // This precedes the result, which contains the items, so that they are named after the tool alone.
-        let item = wanted.items.map(|at| self.item(wanted, at, &name));
-        let what = format!("The result of [`{0}`](super::{0}).", wanted.ident);
-        let place = TypeSite::new(&longer(&name, "Output"), what, Usage::OUTPUT);
-        let nothing = if wanted.success.is_empty { Ty::Unit } else { Ty::Value };
-        let output = spec.output.as_ref().map_or(nothing, |shape| self.value(shape, &place));
-        let headers = wanted.success.headers.as_ref().and_then(|shape| self.headers(shape, input, &name));
-        let failure = wanted.failure.map(|shape| self.failure(shape, input, &name));
+        let item = request.items.map(|pointer| self.item(request, pointer, &name));
+        let fallback_doc = format!("The result of [`{0}`](super::{0}).", request.ident);
+        let site = TypeSite::new(&nested_name(&name, "Output"), fallback_doc, Usage::OUTPUT);
+        let nothing = if request.success.is_empty { Ty::Unit } else { Ty::Value };
+        let output = spec.output.as_ref().map_or(nothing, |shape| self.value(shape, &site));
+        let headers = request.success.headers.as_ref().and_then(|shape| self.headers(shape, input, &name));
+        let failure = request.failure.map(|shape| self.failure(shape, input, &name));
         CallTypes {
-            ident: wanted.ident,
-            home: wanted.home,
+            ident: request.ident,
+            tag_index: request.tag_index,
             input,
             output,
             failure,
             item,
             headers,
-            is_function: wanted.is_function,
+            is_function: request.is_function,
         }
     }
 
     /// Returns the type of the items of the list at a pointer into the result.
-    fn item(&mut self, wanted: &TypeRequest<'_>, at: &str, name: &str) -> Ty {
-        let item = wanted.spec.output.as_ref().and_then(|shape| item_at(self.defs, shape, at));
-        let what = format!("An item of the list of [`{0}`](super::{0}).", wanted.ident);
+    fn item(&mut self, request: &TypeRequest<'_>, pointer: &str, name: &str) -> Ty {
+        let item = request.spec.output.as_ref().and_then(|shape| item_at(self.defs, shape, pointer));
+        let fallback_doc = format!("An item of the list of [`{0}`](super::{0}).", request.ident);
         item.map_or(Ty::Value, |shape| {
-            self.value(&shape, &TypeSite::new(&longer(name, "Item"), what, Usage::OUTPUT))
+            self.value(&shape, &TypeSite::new(&nested_name(name, "Item"), fallback_doc, Usage::OUTPUT))
         })
     }
 
     /// Adds the type of the headers of successful responses, which the arguments' documentation names.
     fn headers(&mut self, shape: &Shape, input: usize, name: &str) -> Option<Ty> {
         let Kind::Object(rules) = &shape.kind else { return None };
-        let what = format!("The headers of an answer to [`{name}`], as `Answer::headers` reads them.");
-        let index = self.reserve(&longer(name, "Headers"), what);
-        let own = self.items.get(index).map_or_else(String::new, |item| item.name.clone());
-        let body = self.structure(rules, &TypeSite::new(&own, String::new(), Usage::OUTPUT));
+        let fallback_doc =
+            format!("The headers of an answer to [`{name}`], as `Answer::headers` reads them.");
+        let index = self.reserve(&nested_name(name, "Headers"), fallback_doc);
+        let unique = self.items.get(index).map_or_else(String::new, |item| item.name.clone());
+        let body = self.structure(rules, &TypeSite::new(&unique, String::new(), Usage::OUTPUT));
         self.set(index, Body::Struct(body));
         if let Some(item) = self.items.get_mut(index) {
-            let what = item.doc.clone();
-            item.uses.push(Use { owner: Some(input), key: String::new(), name: own.clone(), what });
+            let fallback_doc = item.doc.clone();
+            item.uses.push(Use {
+                owner: Some(input),
+                key: String::new(),
+                name: unique.clone(),
+                fallback_doc,
+            });
         }
         if let Some(item) = self.items.get_mut(input) {
-            item.doc += &format!(" Its answer has the headers of [`{own}`].");
+            item.doc += &format!(" Its answer has the headers of [`{unique}`].");
         }
         Some(Ty::Item(index, Wrap::Plain))
     }
@@ -74,20 +80,20 @@ impl Lowering<'_> {
     /// Returns the type of unsuccessful responses, which the arguments' documentation names. It is named after the
     /// arguments, unless the document has a name for it.
     fn failure(&mut self, shape: &Shape, input: usize, name: &str) -> Ty {
-        let own = longer(name, "Error");
-        let what = "What answers other than success hold.".to_owned();
-        let ty = self.value(shape, &TypeSite::new(&own, what.clone(), Usage::OUTPUT));
-        let item = if let Ty::Item(at, Wrap::Plain) = &ty { self.items.get(*at) } else { None };
-        let documents = item.filter(|item| item.origin == Origin::Document).map(|item| item.name.clone());
-        if documents.is_none() && self.names.is_free(&own) && ty != Ty::Value {
-            let alias = self.reserve(&own, what);
+        let error_name = nested_name(name, "Error");
+        let fallback_doc = "What answers other than success hold.".to_owned();
+        let ty = self.value(shape, &TypeSite::new(&error_name, fallback_doc.clone(), Usage::OUTPUT));
+        let item = if let Ty::Item(index, Wrap::Plain) = &ty { self.items.get(*index) } else { None };
+        let document_name = item.filter(|item| item.origin == Origin::Document).map(|item| item.name.clone());
+        if document_name.is_none() && self.names.is_free(&error_name) && ty != Ty::Value {
+            let alias = self.reserve(&error_name, fallback_doc);
             self.set(alias, Body::Alias(ty.clone()));
         }
-        let documented = documents.unwrap_or(own);
-        if self.items.iter().any(|item| item.name == documented)
+        let displayed = document_name.unwrap_or(error_name);
+        if self.items.iter().any(|item| item.name == displayed)
             && let Some(item) = self.items.get_mut(input)
         {
-            item.doc += &format!(" An answer other than success holds [`{documented}`].");
+            item.doc += &format!(" An answer other than success holds [`{displayed}`].");
         }
         ty
     }
@@ -96,8 +102,8 @@ impl Lowering<'_> {
 /// Makes arguments with a default required: a function receives the default if a model passes no value.
 fn with_defaults(mut body: Struct, rules: &ObjectRules) -> Struct {
     for field in &mut body.fields {
-        let of_key = rules.fields.iter().find(|rule| rule.wire_name() == field.key);
-        if of_key.is_some_and(|rule| rule.shape.default.is_some()) {
+        let rule = rules.fields.iter().find(|field_rule| field_rule.wire_name() == field.key);
+        if rule.is_some_and(|rule| rule.shape.default.is_some()) {
             field.presence = match field.presence {
                 Presence::Nullable | Presence::OptionalNullable => Presence::Nullable,
                 Presence::Required | Presence::Optional => Presence::Required,

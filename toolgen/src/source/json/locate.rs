@@ -2,27 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{MAX_DEPTH, Pointer, Position, of_offsets};
+use super::super::{MAX_DEPTH, Pointer, Position, positions_at};
 use super::lex::Lexer;
 
 /// Returns the position of each location: the key of a member, or the value of an item.
 ///
 /// The text was parsed before, so it is JSON of bounded depth; if it is not, the positions found until then are kept.
-pub(in crate::source) fn places(text: &str, pointers: &[&Pointer]) -> Vec<Position> {
-    let mut wanted = PointerTree::default();
+pub(in crate::source) fn locate(text: &str, pointers: &[&Pointer]) -> Vec<Position> {
+    let mut requested = PointerTree::default();
     for (id, pointer) in pointers.iter().enumerate() {
-        wanted.add(id, pointer);
+        requested.add(id, pointer);
     }
     let mut lexer = Lexer::new(text);
     lexer.peek();
-    let start = lexer.at;
-    visit(&mut lexer, start, Some(&mut wanted));
+    let start = lexer.offset;
+    visit(&mut lexer, start, Some(&mut requested));
     let mut offsets = Vec::with_capacity(pointers.len());
-    wanted.collect(0, &mut offsets);
+    requested.collect(0, &mut offsets);
     offsets.sort_unstable();
     let sorted: Vec<usize> = offsets.iter().map(|(offset, _)| *offset).collect();
     let mut positions = vec![Position::START; pointers.len()];
-    for ((_, id), position) in offsets.into_iter().zip(of_offsets(text, &sorted)) {
+    for ((_, id), position) in offsets.into_iter().zip(positions_at(text, &sorted)) {
         positions[id] = position;
     }
     positions
@@ -54,12 +54,12 @@ impl PointerTree {
     }
 
     /// Whether any descendant of this location is requested.
-    fn has_parts(&self) -> bool {
+    fn has_descendants(&self) -> bool {
         !self.children.is_empty()
     }
 
     /// Records the offset of this location. The last of several equal keys counts, as its value is kept.
-    fn found(&mut self, offset: usize) {
+    fn record(&mut self, offset: usize) {
         if self.offset.replace(offset).is_some() {
             self.children.values_mut().for_each(PointerTree::forget);
         }
@@ -72,35 +72,35 @@ impl PointerTree {
 
     /// Collects every requested location, with its offset or that of the nearest ancestor.
     fn collect(&self, ancestor: usize, offsets: &mut Vec<(usize, usize)>) {
-        let here = self.offset.unwrap_or(ancestor);
-        offsets.extend(self.ids.iter().map(|&id| (here, id)));
+        let offset = self.offset.unwrap_or(ancestor);
+        offsets.extend(self.ids.iter().map(|&id| (offset, id)));
         for child in self.children.values() {
-            child.collect(here, offsets);
+            child.collect(offset, offsets);
         }
     }
 }
 
 /// Records that a requested location begins at `start`, and skips the value that follows.
-fn visit(lexer: &mut Lexer<'_>, start: usize, mut wanted: Option<&mut PointerTree>) {
-    if let Some(wanted) = wanted.as_deref_mut() {
-        wanted.found(start);
+fn visit(lexer: &mut Lexer<'_>, start: usize, mut requested: Option<&mut PointerTree>) {
+    if let Some(requested) = requested.as_deref_mut() {
+        requested.record(start);
     }
-    let wanted = wanted.filter(|wanted| wanted.has_parts());
+    let requested = requested.filter(|requested| requested.has_descendants());
     match lexer.peek() {
-        Some(b'{') => object(lexer, wanted),
-        Some(b'[') => list(lexer, wanted),
+        Some(b'{') => object(lexer, requested),
+        Some(b'[') => array(lexer, requested),
         Some(b'"') => lexer.skip_string(),
         Some(_) => lexer.skip_word(),
         None => {}
     }
 }
 
-fn object(lexer: &mut Lexer<'_>, mut wanted: Option<&mut PointerTree>) {
-    lexer.at += 1;
+fn object(lexer: &mut Lexer<'_>, mut requested: Option<&mut PointerTree>) {
+    lexer.offset += 1;
     while lexer.peek() == Some(b'"') {
-        let start = lexer.at;
-        let inner = match wanted.as_deref_mut() {
-            Some(wanted) => lexer.string().ok().and_then(|key| wanted.child_mut(&key)),
+        let start = lexer.offset;
+        let inner = match requested.as_deref_mut() {
+            Some(requested) => lexer.string().ok().and_then(|key| requested.child_mut(&key)),
             None => {
                 lexer.skip_string();
                 None
@@ -113,16 +113,16 @@ fn object(lexer: &mut Lexer<'_>, mut wanted: Option<&mut PointerTree>) {
     lexer.take(b'}');
 }
 
-fn list(lexer: &mut Lexer<'_>, mut wanted: Option<&mut PointerTree>) {
-    lexer.at += 1;
+fn array(lexer: &mut Lexer<'_>, mut requested: Option<&mut PointerTree>) {
+    lexer.offset += 1;
     let mut index = 0;
     while let Some(byte) = lexer.peek()
         && byte != b']'
     {
-        let start = lexer.at;
-        let inner = wanted.as_deref_mut().and_then(|wanted| wanted.child_mut(&index.to_string()));
+        let start = lexer.offset;
+        let inner = requested.as_deref_mut().and_then(|requested| requested.child_mut(&index.to_string()));
         visit(lexer, start, inner);
-        if !lexer.take(b',') && lexer.at == start {
+        if !lexer.take(b',') && lexer.offset == start {
             return;
         }
         index += 1;
