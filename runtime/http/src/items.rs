@@ -128,7 +128,7 @@ impl PagedItems {
     pub(super) fn begin(engine: Arc<Inner>, tool: Frozen<Tool>, mut arguments: Value) -> PagedItems {
         // The argument for models is a limit here.
         let max = take_max_items(&tool, &mut arguments).ok().flatten().unwrap_or(usize::MAX);
-        let ctx = ToolContext::new("", tool.spec.name.as_str());
+        let ctx = Turn::default().call_context("", tool.spec.name.as_str());
         let is_paginated = plan(&tool).is_ok_and(|plan| plan.pagination.is_some());
         let source = if !is_paginated && may_be_sequence(&tool) {
             Source::Request(arguments)
@@ -165,11 +165,11 @@ impl<T> PagedItems<T> {
         self
     }
 
-    /// Reads the list in a context: its cancellation token stops reading; its time limit and allowed hosts apply to
-    /// each page.
-    pub fn context(mut self, ctx: &ToolContext) -> PagedItems<T> {
+    /// Reads the list in a turn, or in that of a tool's context: its cancellation token stops reading; its time limit
+    /// and allowed hosts apply to each page.
+    pub fn in_turn(mut self, turn: impl Into<Turn>) -> PagedItems<T> {
         if let State::Idle(reader) = &mut self.state {
-            reader.ctx = ctx.clone();
+            reader.ctx = turn.into().base().clone();
         }
         self
     }

@@ -192,7 +192,7 @@ fn as_json_arguments<A: TypedTool>(arguments: A) -> Result<Value, CallError> {
 /// A successful response: its value, its status, and its headers, except those that may contain credentials.
 ///
 /// ```ignore
-/// let added = engine.call_with_response(petstore::AddPet::new("Rex"), &ToolContext::new("", "")).await?;
+/// let added = engine.call_with_response(petstore::AddPet::new("Rex"), Turn::default()).await?;
 /// let location: Option<String> = added.headers::<petstore::AddPetHeaders>().location;
 /// ```
 #[derive(Clone, Debug)]

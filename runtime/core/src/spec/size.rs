@@ -127,11 +127,11 @@ impl<'a> Forms<'a> {
             return Ok((rendered, Some(bytes)));
         }
         let order = ExpansionOrder::of(&spec.input, &spec.defs);
-        let smallest = Slim { optional: Some(List::EMPTY), ..self.without_texts() };
-        let mut message = self.form(smallest, &order, 0).told(dialect)?;
-        let what = format!("{} bytes are still more than the ceiling of {ceiling}", message.bytes());
-        message.trims.push(Trim { pointer: String::new(), lever: TrimKind::Ceiling, what });
-        Ok((message, Some(bytes)))
+        let smallest = Slim { optional: Some(List::EMPTY), ..self.without_descriptions() };
+        let mut rendered = self.form(smallest, &order, 0).render_with_report(dialect)?;
+        let what = format!("{} bytes are still more than the ceiling of {ceiling}", rendered.bytes());
+        rendered.trims.push(Trim { pointer: String::new(), lever: TrimKind::Ceiling, what });
+        Ok((rendered, Some(bytes)))
     }
 
     /// Renders the largest form that fits. It has as many nested parts as fit with short descriptions, and then as
@@ -139,20 +139,25 @@ impl<'a> Forms<'a> {
     /// starting with the last.
     ///
     /// A form that the dialect rejects does not fit; the next form is simpler.
-    fn smaller(&self, dialect: &Dialect, room: usize) -> Option<ToolSchema<'a>> {
-        let spec = self.whole.spec;
+    fn largest_fitting(&self, dialect: &Dialect, limit: usize) -> Option<ToolSchema<'a>> {
+        let spec = self.full.spec;
         let order = ExpansionOrder::of(&spec.input, &spec.defs);
-        let fits = |slim: Slim, count: usize| {
-            self.form(slim, &order, count).told(dialect).ok().filter(|message| message.bytes() <= room)
+        let render_if_fits = |slim: Slim, count: usize| {
+            self.form(slim, &order, count)
+                .render_with_report(dialect)
+                .ok()
+                .filter(|rendered| rendered.bytes() <= limit)
         };
-        let (long, brief) = lengths();
-        let of_length = |lengths: &[usize], at: usize, count| fits(self.shortened(*lengths.get(at)?), count);
-        let all = order.len();
-        if let Some((closed, message)) =
-            first_that(all + 1, |closed| fits(self.shortened(SHORT), all - closed))
-        {
-            let richer = first_that(long.len(), |at| of_length(&long, at, all - closed));
-            return Some(richer.map_or(message, |(_, message)| message));
+        let (long, short) = lengths();
+        let with_length = |lengths: &[usize], index: usize, count| {
+            render_if_fits(self.with_description_length(*lengths.get(index)?), count)
+        };
+        let part_count = order.len();
+        if let Some((omitted, rendered)) = first_result(part_count + 1, |omitted| {
+            render_if_fits(self.with_description_length(SHORT_DESCRIPTION), part_count - omitted)
+        }) {
+            let longer = first_result(long.len(), |index| with_length(&long, index, part_count - omitted));
+            return Some(longer.map_or(rendered, |(_, rendered)| rendered));
         }
         let names = self.optional();
         let with_fewer_arguments = |dropped: usize| {
@@ -185,10 +190,10 @@ impl<'a> Forms<'a> {
 
     /// Returns the form with other reductions, and this number of nested parts.
     fn form(&self, slim: Slim, order: &ExpansionOrder, count: usize) -> Form<'a> {
-        let Form { spec, tells, .. } = self.whole;
+        let Form { spec, has_report, .. } = self.full;
         let expansion = Some(Expansion { order, count });
-        let slimmed = slim::slim_to(&spec.input, &spec.defs, &slim, expansion, tells);
-        Form { spec, slim: Cow::Owned(slim), tells, slimmed: OnceCell::from(Some(slimmed)) }
+        let slimmed = slim::slim_to(&spec.input, &spec.defs, &slim, expansion, has_report);
+        Form { spec, slim: Cow::Owned(slim), has_report, slimmed: OnceCell::from(Some(slimmed)) }
     }
 }
 

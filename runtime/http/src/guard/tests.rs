@@ -301,9 +301,8 @@ async fn context_hosts_apply_to_base_urls_and_redirects() {
         (&engine, &redirect_to("http://start.example:81/x"), false),
         (&engine, &redirect_to("http://api.example@evil.example/x"), false),
     ] {
-        let response = toolbox(engine, url, allowed)
-            .call(ToolCall::new("1", "t", json!({})), &ToolContext::new("1", "t"))
-            .await;
+        let response =
+            toolbox(engine, url, allowed).run(ToolCall::new("1", "t", json!({})), &Turn::default()).await;
         let (requests, _) = world.take_traffic();
         assert_eq!(response.is_error(), !is_allowed, "{url}: {}", response.text());
         assert!(
@@ -322,7 +321,7 @@ async fn context_hosts_apply_to_base_urls_and_redirects() {
         .await;
     assert!(denied.text().contains("network: it may reach evil.example"), "{}", denied.text());
     let hosts = Network::Hosts(vec![Text::Static("api.example")].into());
-    let ctx = ToolContext::new("1", "t").with_allowed_hosts(&hosts);
+    let ctx = Turn::default().call_context("1", "t").with_allowed_hosts(&hosts);
     assert_blocked(based.tool(tool("http://api.example")).execute(json!({}), &ctx).await, "base URL");
     assert_eq!(world.take_traffic(), (vec![], vec![]));
 

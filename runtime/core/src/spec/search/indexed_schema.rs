@@ -30,9 +30,9 @@ pub(super) struct IndexedSchema<'t> {
 
 impl<'t> IndexedSchema<'t> {
     /// Reads a schema.
-    pub(super) fn at(schema: &'t Schema) -> IndexedSchema<'t> {
-        let read = schema.unparsed_text().and_then(|text| serde_json::from_str(text).ok());
-        read.unwrap_or_else(|| IndexedSchema::of(schema.shape(), LEVELS))
+    pub(super) fn from_schema(schema: &'t Schema) -> IndexedSchema<'t> {
+        let parsed = schema.unparsed_text().and_then(|text| serde_json::from_str(text).ok());
+        parsed.unwrap_or_else(|| IndexedSchema::from_shape(schema.shape(), LEVELS))
     }
 
     fn from_shape(shape: &'t Shape, levels: usize) -> IndexedSchema<'t> {

@@ -136,7 +136,7 @@ fn compiled_patterns_are_cached_or_use_the_step_budget() {
 
 #[test]
 fn enums_and_fields_share_the_step_budget_of_a_call() {
-    let listed = |values: Vec<Value>| object(&json!({"a": {"type": "array", "items": {"enum": values}}}));
+    let enum_items = |values: Vec<Value>| object(&json!({"a": {"type": "array", "items": {"enum": values}}}));
     let texts = |letter: char| (0..30_000).map(move |index| json!(format!("{letter}{index}")));
     let objects = |letter: char| (0..4_000).map(move |index| json!({"key": format!("{letter}{index}")}));
     let fields: serde_json::Map<String, Value> =
