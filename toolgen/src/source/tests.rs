@@ -232,7 +232,7 @@ proptest! {
     fn damaged_yaml_never_panics(text in "[\\[\\]{},:\"'&*!|>?#%@a1.~<=é \\n\\t-]{0,60}") {
         let (read, findings) = yaml::read(&text);
         prop_assert!(read.is_some() || !findings.is_empty());
-        yaml::places(&text, &[&Pointer::parse("/a/1").unwrap()]);
+        yaml::locate(&text, &[&Pointer::parse("/a/1").unwrap()]);
     }
 
     #[test]

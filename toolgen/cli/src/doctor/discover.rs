@@ -118,7 +118,7 @@ fn lock_finding(path: &Path, summary: String) -> Finding {
     let names: Vec<String> = documents.iter().map(|document| document.display().to_string()).collect();
     let compare =
         format!("cargo toolgen check {}{} --lock {}", names.join(" "), locked.options, path.display());
-    if let Some(missing) = documents.iter().collect_documents(|document| !document.is_file()) {
+    if let Some(missing) = documents.iter().find(|document| !document.is_file()) {
         let summary = format!("{summary}, of {}, which does not exist", missing.display());
         return Finding::note(
             summary,

@@ -117,7 +117,7 @@ mod tests {
     use toolgen_runtime::spec::plan::{ExecutionPlan, Tool};
     use toolgen_runtime::{Text, ToolName, ToolSpec};
 
-    use super::{HEAD, MODULES, text};
+    use super::{HEAD, MODULES, test_file};
 
     #[test]
     fn document_text_never_becomes_code() {

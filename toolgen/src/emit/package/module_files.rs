@@ -42,7 +42,7 @@ fn dedented(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::take;
+    use super::extract;
 
     #[test]
     fn tag_and_import_modules_are_extracted() {
