@@ -84,7 +84,7 @@ const fn code(lint: Lint) -> Code {
         Lint::NearDuplicate => codes::NEAR_DUPLICATE,
         Lint::HiddenCharacters => codes::HIDDEN,
         Lint::Instructions => codes::INSTRUCTIONS,
-        Lint::Example => codes::UNFIT_EXAMPLE,
+        Lint::Example => codes::INVALID_EXAMPLE,
         Lint::Vague => codes::VAGUE,
         Lint::NoValue => codes::NO_VALUE,
     }

@@ -207,7 +207,7 @@ impl Problems {
     }
 
     /// Removes and returns the problems of the options, as opposed to those of the document.
-    pub(crate) fn take_choices(&mut self) -> Vec<Problem> {
+    pub(crate) fn take_option_problems(&mut self) -> Vec<Problem> {
         let (choices, others) =
             std::mem::take(&mut self.list).into_iter().partition(|problem| problem.code.is_choice());
         self.list = others;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use toolgen_core::internal::meant_pattern;
+use toolgen_core::internal::closest_pattern;
 
 use crate::tool::verb_and_subject;
 
@@ -128,7 +128,7 @@ const MAX_SUGGESTIONS: usize = 3;
 pub fn suggestion<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> Option<String> {
     let candidates: Vec<&str> = candidates.collect();
     let near = suggestions(text, candidates.iter().copied()).into_iter().next();
-    near.or_else(|| meant_pattern(text, candidates).filter(|_| text.contains('*')))
+    near.or_else(|| closest_pattern(text, candidates).filter(|_| text.contains('*')))
 }
 
 /// Returns candidates to suggest for a string, at most three: the likeliest first, and others that are nearly as

@@ -22,7 +22,7 @@ pub(crate) fn trim(program: &mut Program, options: &Options, problems: &mut Prob
     let Some(slim) = &options.slim else { return };
     set_slim(program, slim);
     let specs: Vec<&ToolSpec> = program.all_tools().into_iter().map(|tool| &tool.spec).collect();
-    for (message, help) in kept_in_vain(slim, &specs) {
+    for (message, help) in unmatched_keeps(slim, &specs) {
         problems.report(codes::SELECTOR, &Pointer::ROOT, message, help);
     }
 }
@@ -33,7 +33,7 @@ fn set_slim(program: &mut Program, slim: &Slim) {
 }
 
 /// Returns the names after `optional=` that are not arguments of any of these tools, each with its help.
-pub(crate) fn kept_in_vain(slim: &Slim, specs: &[&ToolSpec]) -> Vec<(String, String)> {
+pub(crate) fn unmatched_keeps(slim: &Slim, specs: &[&ToolSpec]) -> Vec<(String, String)> {
     let roots = specs.iter().filter_map(|spec| resolved(&spec.input, &spec.defs));
     let arguments: BTreeSet<&str> = roots
         .filter_map(|root| if let Kind::Object(rules) = &root.kind { Some(&rules.fields) } else { None })

@@ -77,7 +77,7 @@ impl Bash {
 
     /// Removes all patterns, including the default ones.
     #[must_use]
-    pub fn deny_nothing(mut self) -> Bash {
+    pub fn clear_denied(mut self) -> Bash {
         self.deny.clear();
         self
     }

@@ -7,7 +7,7 @@ use toolgen_exec::{ExecError, ExecOptions, Executor};
 use toolgen_function::inject::Service;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::call::roots::{named_below, root_of, traversal};
+use toolgen_kernel::call::roots::{resolve_below, root_of, traversal};
 use toolgen_macros::tool;
 
 use super::grep::invalid_argument;
@@ -57,5 +57,5 @@ pub(super) async fn shell(
 /// machine, so only the path is checked; the executor decides what a command may access.
 fn directory(cwd: &str, ctx: &ToolContext) -> Result<PathBuf, ToolError> {
     let root = root_of("workdir", ctx).unwrap_or_default();
-    named_below(Path::new(cwd), Some(&root)).map_err(|error| traversal("cwd", error))
+    resolve_below(Path::new(cwd), Some(&root)).map_err(|error| traversal("cwd", error))
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cap_std::fs::OpenOptions;
 
-use toolgen_kernel::call::beneath::{self, beside, is_escape, way_out};
+use toolgen_kernel::call::beneath::{self, beside, escape_reason, is_escape};
 pub(super) use toolgen_kernel::call::beneath::{Dir, File, Metadata, io_message, open_file};
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
@@ -206,7 +206,7 @@ fn too_large(bytes: u64) -> io::Error {
 /// Returns the error of a tool for an argument whose file caused an error: `{prefix}: {reason}{suffix}`.
 pub(super) fn file_error(error: &io::Error, argument: &str, prefix: &str, suffix: &str) -> ToolError {
     if is_escape(error) {
-        return traversal(argument, &way_out(error));
+        return traversal(argument, &escape_reason(error));
     }
     ToolError::failed(format!("{prefix}: {}{suffix}", io_message(error)))
 }

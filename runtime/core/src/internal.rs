@@ -9,21 +9,21 @@ use crate::spec::plan::{
 pub use crate::base::check::Check;
 pub use crate::base::json::json_bytes;
 pub use crate::base::{canonical, const_text, entity, frozen, invisible, json, printable, sha256, truncate};
-pub use crate::schema::shape::closed_variants::complete_all;
+pub use crate::schema::shape::closed_variants::complete_variants;
 pub use crate::schema::shape::coercion::{coerce_arguments, with_valid_values};
 pub use crate::schema::shape::decode::borrowed::{BorrowedValue, Entries, entry};
 pub use crate::schema::shape::decode::check::fits;
-pub use crate::schema::shape::decode::describe::{article, closest_match, meant_pattern};
+pub use crate::schema::shape::decode::describe::{article, closest_match, closest_pattern};
 pub use crate::schema::shape::decode::fast_path::is_exact;
 pub use crate::schema::shape::decode::integers::rounded_integers;
-pub use crate::schema::shape::decode::string_coercion::{read_text, read_texts};
-pub use crate::schema::shape::decode::transform::{completed, under_wire_names};
-pub use crate::schema::shape::literal::literal_copied;
+pub use crate::schema::shape::decode::string_coercion::{coerce_strings, read_text};
+pub use crate::schema::shape::decode::transform::{completed, to_wire_names};
+pub use crate::schema::shape::literal::copy_literal;
 pub use crate::schema::shape::never::Never;
 pub use crate::schema::shape::pattern::is_found;
-pub use crate::schema::shape::rules::array::{array_with, tuple_copied};
+pub use crate::schema::shape::rules::array::{array_with, copy_tuple};
 pub use crate::schema::shape::rules::number::{is_described, number_with};
-pub use crate::schema::shape::rules::object::{extra_copied, object_with};
+pub use crate::schema::shape::rules::object::{copy_extra, object_with};
 pub use crate::schema::shape::rules::text::text_with;
 pub use crate::schema::shape::schema::{object_in, resolved};
 pub use crate::schema::shape::slim::outline_within;
@@ -42,7 +42,9 @@ pub mod pointer {
 
 /// Relative paths that stay within their base directory.
 pub mod below {
-    pub use crate::schema::shape::relative_path::{LEADS_OUT, REFUSED, begins_elsewhere, climbs, fault};
+    pub use crate::schema::shape::relative_path::{
+        OUTSIDE_PATTERN, REFUSED, fault, parent_fault, root_fault,
+    };
 }
 
 /// The hosts that tools may contact.

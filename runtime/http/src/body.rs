@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 use serde_json::{Map, Value};
 use toolgen_kernel::base::json::type_name;
-use toolgen_kernel::base::media_type::{essence, is_json, of_content, of_ending};
+use toolgen_kernel::base::media_type::{essence, is_json, of_content, of_extension};
 use toolgen_kernel::spec::plan::{
     self, BodySource, Codec, Encoding, Location, Parameter, Part, Placement, RequestPlan, Style,
 };
@@ -305,7 +305,7 @@ impl File {
             let is_named = |allowed_type: &str| {
                 allowed_type.split_once('/').is_some_and(|(_, subtype)| subtype == extension)
             };
-            of_ending(extension).or_else(|| allowed_types().find(|allowed_type| is_named(allowed_type)))
+            of_extension(extension).or_else(|| allowed_types().find(|allowed_type| is_named(allowed_type)))
         });
         let by_content = of_content(&self.content);
         let is_allowed = |media_type: &&str| {

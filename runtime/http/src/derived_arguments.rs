@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 use toolgen_kernel::spec::plan::{Parameter, RequestPlan};
-use toolgen_kernel::spec::template::{Reference, Root, Scope, Segment, Template, Unfilled, text_of};
+use toolgen_kernel::spec::template::{MissingValue, Reference, Root, Scope, Segment, Template, text_of};
 
 use super::body;
 use super::request::{RequestProblem, RequestProblemKind};
@@ -23,7 +23,7 @@ pub(super) fn derive<'a>(
                 all_arguments.to_mut().insert(name.to_string(), value);
             }
             Ok(None) => {}
-            Err(Unfilled(reference)) => {
+            Err(MissingValue(reference)) => {
                 let message = format!("Missing `{reference}`, which the request requires");
                 let kind = RequestProblemKind::MissingArgument;
                 problems.push(RequestProblem::new(kind, argument(&reference), message));

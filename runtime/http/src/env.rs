@@ -78,7 +78,7 @@ impl EnvCredentials {
 
 impl Credentials for EnvCredentials {
     fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret> {
-        of_environment(&self.variable_of(request))
+        secret_from_env(&self.variable_of(request))
     }
 
     fn source(&self, request: &CredentialRequest<'_>) -> String {
@@ -158,7 +158,7 @@ fn variable_name(prefix: &str, scheme: &str) -> String {
 
 /// Returns the credential in an environment variable, without surrounding white space.
 #[doc(hidden)]
-pub fn of_environment(variable: &str) -> Option<Secret> {
+pub fn secret_from_env(variable: &str) -> Option<Secret> {
     if variable.is_empty() || variable.contains(['=', '\0']) {
         return None;
     }

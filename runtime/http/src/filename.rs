@@ -2,7 +2,7 @@
 
 use percent_encoding::percent_decode_str;
 use toolgen_core::InvisibleChar;
-use toolgen_kernel::base::media_type::{ending_of, essence};
+use toolgen_kernel::base::media_type::{essence, extension_of};
 
 use super::charset;
 
@@ -75,7 +75,7 @@ pub(super) fn sanitized(name: &str) -> String {
 /// Adds the extension of a media type to a name without an extension.
 pub(super) fn with_extension(name: &str, media_type: &str) -> String {
     let extension = match split(name).1 {
-        "" => ending_of(&essence(media_type)),
+        "" => extension_of(&essence(media_type)),
         _ => None,
     };
     extension.map_or_else(|| name.to_owned(), |extension| format!("{name}.{extension}"))

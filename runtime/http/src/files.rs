@@ -4,8 +4,8 @@ use std::fmt;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use toolgen_core::internal::below::{REFUSED, climbs};
-use toolgen_kernel::call::beneath::{self, Dir, File, io_message, is_escape, way_out};
+use toolgen_core::internal::below::{REFUSED, parent_fault};
+use toolgen_kernel::call::beneath::{self, Dir, File, escape_reason, io_message, is_escape};
 
 use super::filename;
 
@@ -132,13 +132,16 @@ impl FilesRoot {
 impl Files for FilesRoot {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
         let denied = |reason: &str| format!("{REFUSED}: `{path}`: {reason}");
-        let problem =
-            if path.is_empty() { Some("the path is empty; write the path of a file") } else { climbs(path) };
+        let problem = if path.is_empty() {
+            Some("the path is empty; write the path of a file")
+        } else {
+            parent_fault(path)
+        };
         if let Some(reason) = problem {
             return Err(denied(reason));
         }
         let describe = |error: io::Error| match error.kind() {
-            _ if is_escape(&error) => denied(&way_out(&error)),
+            _ if is_escape(&error) => denied(&escape_reason(&error)),
             io::ErrorKind::IsADirectory | io::ErrorKind::InvalidInput => format!("`{path}` is not a file"),
             _ => format!("the file `{path}` cannot be read"),
         };

@@ -95,7 +95,7 @@ pub use credentials::{
 pub use engine::{BlockedHost, EngineError, HttpEngine};
 pub use env::EnvCredentials;
 #[doc(hidden)]
-pub use env::of_environment;
+pub use env::secret_from_env;
 pub use fetch::{DEFAULT_MAX_DOCUMENT_BYTES, Fetch, FetchError, FetchErrorKind, Fetched};
 pub use files::{
     DEFAULT_MAX_FILE_BYTES, DEFAULT_MAX_SAVED_BYTES, Files, FilesRoot, NewFile, NoFiles, SavedFile,

@@ -17,7 +17,7 @@ use http_body::{Frame, SizeHint};
 use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Method, Response, StatusCode, Url};
 use toolgen_kernel::call::secrets::REDACTED;
-use toolgen_kernel::engine::interceptor::{Interceptor, TapedAnswer, TapedRequest};
+use toolgen_kernel::engine::interceptor::{Interceptor, RecordedRequest, RecordedResponse};
 use toolgen_kernel::spec::Network;
 
 use super::guard::{Guard, HostBlocked, host_blocked_in};
@@ -90,7 +90,7 @@ pub enum Redirects {
     /// All redirects that the rules allow.
     Allowed,
     /// Redirects that repeat the request at the same origin.
-    AtOrigin,
+    SameOrigin,
     /// No redirects: a redirect is the response.
     None,
 }
@@ -196,7 +196,7 @@ fn next_step(step: &Step, response: &Response, redirects: Redirects) -> Option<R
     let location = response.headers().get(LOCATION)?;
     match redirects {
         Redirects::Allowed => Some(follow(step, status, location)),
-        Redirects::AtOrigin => Some(follow(step, status, location).and_then(|next| {
+        Redirects::SameOrigin => Some(follow(step, status, location).and_then(|next| {
             if next.url.origin() != step.url.origin() {
                 Err("the request must not be sent to another origin")
             } else if next.method != step.method {
@@ -293,7 +293,7 @@ impl Interception<'_> {
     }
 
     /// Returns the request as it is recorded.
-    fn request(&self, request: &HttpRequest, step: &Step) -> TapedRequest {
+    fn request(&self, request: &HttpRequest, step: &Step) -> RecordedRequest {
         let has_credential = |name: &str| {
             let mut credential_headers = request.credentials.headers.iter();
             is_sensitive(name) || credential_headers.any(|header| header.eq_ignore_ascii_case(name))
@@ -306,7 +306,7 @@ impl Interception<'_> {
         }
         let url = request.credentials.mask_url(step.url.as_str(), REDACTED);
         let body = step.body.clone().unwrap_or_default();
-        TapedRequest { method: step.method.to_string(), url, headers, body }
+        RecordedRequest { method: step.method.to_string(), url, headers, body }
     }
 
     /// Replays the recorded response.
@@ -336,7 +336,7 @@ impl Interception<'_> {
                 body,
                 interceptor,
                 number,
-                response: TapedAnswer { status, headers, body: Vec::new() },
+                response: RecordedResponse { status, headers, body: Vec::new() },
             };
             Response::from(http::Response::from_parts(parts, reqwest::Body::wrap(recorded)))
         }
@@ -353,7 +353,7 @@ struct RecordedBody {
     body: reqwest::Body,
     interceptor: Interceptor,
     number: usize,
-    response: TapedAnswer,
+    response: RecordedResponse,
 }
 
 impl http_body::Body for RecordedBody {

@@ -229,7 +229,7 @@ impl ToolResponse {
 
     /// Makes this a response of the tool through which the call was made, if any. That tool declares no structured
     /// result.
-    pub(crate) fn made_through(&mut self, via: Option<Text>) {
+    pub(crate) fn attribute_to(&mut self, via: Option<Text>) {
         if let Some(via) = via {
             self.name = via;
             self.declared = None;

@@ -37,7 +37,7 @@ pub(crate) fn defaults() -> Vec<Arc<dyn Layer>> {
     vec![
         Arc::<pages::Pages>::default(),
         Arc::<dependencies::Dependencies>::default(),
-        Arc::<repeat::Repeats>::default(),
+        Arc::<repeat::RepeatLayer>::default(),
         Arc::<breaker::CircuitBreaker>::default(),
     ]
 }

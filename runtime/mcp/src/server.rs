@@ -199,7 +199,7 @@ impl Server {
 
     /// Sets the maximum number of concurrent calls per [principal](Self::principal), at least 1. Default: a quarter
     /// of [`max_calls`](Self::max_calls), but at least 8. Additional calls are rejected with an error.
-    pub fn max_calls_each(mut self, calls: usize) -> Server {
+    pub fn max_calls_per_principal(mut self, calls: usize) -> Server {
         self.state.calls.set_max_per_caller(calls);
         self
     }

@@ -59,7 +59,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-pub use difference::{CallAt, Difference, DifferenceKind};
+pub use difference::{CallLocation, Difference, DifferenceKind};
 use live_call::CallDisposition;
 pub(crate) use live_call::LiveCall;
 pub use log::RunSelection;
@@ -245,7 +245,7 @@ impl Replay {
             DifferenceKind::TooEarly => pending().find(matches).map_or(0, |(index, _)| index + 1),
             _ => 0,
         };
-        let found = CallAt {
+        let found = CallLocation {
             number,
             tool: live.tool.to_string(),
             arguments: live.redacted_arguments(),
@@ -259,18 +259,18 @@ impl Replay {
         &self,
         state: &State,
         kind: DifferenceKind,
-        expected: Option<CallAt>,
-        found: Option<CallAt>,
+        expected: Option<CallLocation>,
+        found: Option<CallLocation>,
     ) -> Difference {
         let (calls, made) = (self.run.calls.len(), state.made_calls.len());
         Difference { kind, expected, found, arguments: Vec::new(), calls, made }
     }
 
     /// Returns a call of the recording, as shown in a difference.
-    fn call_at(&self, index: usize) -> Option<CallAt> {
+    fn call_at(&self, index: usize) -> Option<CallLocation> {
         let call = self.run.calls.get(index)?;
         let (tool, arguments) = (call.tool.clone(), call.arguments.clone());
-        Some(CallAt { number: index + 1, tool, arguments, inside: self.describe_call(call.inside) })
+        Some(CallLocation { number: index + 1, tool, arguments, inside: self.describe_call(call.inside) })
     }
 
     fn describe_call(&self, number: Option<usize>) -> String {

@@ -45,7 +45,7 @@ async fn bash_exit_code_is_not_an_error() {
 async fn bash_is_configurable() {
     let denied = bash(Bash::default().deny("git push -f"), "cd x; git -C y push origin -f").await;
     assert!(denied.starts_with("Command blocked by safety policy: contains 'git push -f'"), "{denied}");
-    let allowed = bash(Bash::default().deny_nothing(), "dd if=/dev/null 2>/dev/null").await;
+    let allowed = bash(Bash::default().clear_denied(), "dd if=/dev/null 2>/dev/null").await;
     assert_eq!(allowed, "Exit code: 0\n");
     let asked = bash(Bash::default().confirm(|command| command == "echo yes"), "echo no").await;
     assert_eq!(asked, "Command was not confirmed by the user.");

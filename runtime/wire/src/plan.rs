@@ -242,7 +242,7 @@ fn candidates<'a>(
 
 /// Returns the losses that prevent a model from sending a value that the tool accepts.
 fn withheld(schema: &ToolSchema<'_>) -> Option<Vec<Loss>> {
-    let losses: Vec<Loss> = schema.losses.iter().filter(|loss| loss.withholds()).cloned().collect();
+    let losses: Vec<Loss> = schema.losses.iter().filter(|loss| loss.withholds_values()).cloned().collect();
     (!losses.is_empty()).then_some(losses)
 }
 

@@ -13,7 +13,7 @@ fn sandboxed() -> ToolboxContext {
     context
 }
 
-fn contained() -> ContainerExecutor {
+fn catch_panic() -> ContainerExecutor {
     page!("docs/manifests/executors.md", "let executor = ContainerExecutor::new(");
     executor
 }

@@ -79,7 +79,7 @@ pub(super) fn types(
         return Types::default();
     }
     let usage = usage::of(tools);
-    let repeats = repeats::Repeats::of(tools, defs, &usage);
+    let repeats = repeats::RepeatLayer::of(tools, defs, &usage);
     let titles = titles::Titles::of(tools, defs, &usage);
     let mut lowering = lower::Lowering::new(defs, &usage, &repeats, titles, &style.text_types);
     if tools.iter().any(|request| request.is_function) {

@@ -45,7 +45,7 @@ use self::operation::Operation;
 use super::{Claim, Frontend, report_hidden};
 use crate::names::with_namespace;
 use crate::options::Options;
-use crate::problem::codes::UNFIT_EXAMPLE;
+use crate::problem::codes::INVALID_EXAMPLE;
 use crate::problem::{Code, Problems};
 use crate::selection::{Entry, SelectedEntry, select_entries};
 use crate::shape_walk::reached;
@@ -165,7 +165,7 @@ fn keep_valid_examples(tool: &mut Tool, problems: &mut Problems) {
             Err(error) => {
                 let message = format!("an example of the tool `{}` is invalid: {error}", spec.name);
                 let help = "correct the example or the schema";
-                problems.report_in(&origin.source, UNFIT_EXAMPLE, &origin.pointer, message, help);
+                problems.report_in(&origin.source, INVALID_EXAMPLE, &origin.pointer, message, help);
             }
         }
     }

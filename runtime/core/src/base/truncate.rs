@@ -70,7 +70,7 @@ fn sentence_end(text: &str, following: &str) -> Option<usize> {
 /// Returns the separator between a text and the sentence that follows it. It contains a full stop if the text lacks
 /// one, as summaries and names often do.
 #[must_use]
-pub fn before_next(text: &str) -> &'static str {
+pub fn sentence_separator(text: &str) -> &'static str {
     match text.trim_end().chars().next_back() {
         None => "",
         Some(last) if last.is_alphanumeric() || ")]}'\"`*_%’”»".contains(last) && !is_quoted_end(text) => {
@@ -133,7 +133,7 @@ mod tests {
             ("Gets **a pet.**", "Gets **a pet.** Next."),
             ("As these:", "As these: Next."),
         ] {
-            assert_eq!(format!("{text}{}Next.", before_next(text)), joined);
+            assert_eq!(format!("{text}{}Next.", sentence_separator(text)), joined);
         }
     }
 

@@ -4,7 +4,7 @@
 //! tools, because vendors cache prompts by their bytes.
 
 use crate::base::frozen::List;
-use crate::base::truncate::before_next;
+use crate::base::truncate::sentence_separator;
 use crate::schema::dialect::OPENAI;
 use crate::schema::shape::prose;
 use crate::schema::shape::render::render_input;
@@ -115,7 +115,7 @@ fn one_line(text: &str) -> String {
         for (index, word) in paragraph.split_whitespace().enumerate() {
             // A summary that precedes a description rarely ends with a period.
             let space = if line.is_empty() { "" } else { " " };
-            line.push_str(if index == 0 { before_next(&line) } else { space });
+            line.push_str(if index == 0 { sentence_separator(&line) } else { space });
             line.push_str(word);
         }
     }

@@ -19,7 +19,7 @@ use crate::base::frozen::{Frozen, Text};
 use crate::base::json::{json_bytes, type_name};
 use crate::base::printable::printable;
 use crate::base::truncate::cut;
-use crate::schema::shape::closed_variants::complete_all;
+use crate::schema::shape::closed_variants::complete_variants;
 use crate::schema::shape::read::{ReadProblem, ReadProblemKind};
 use crate::schema::shape::spread::spread;
 use crate::schema::shape::{Def, Extra, Kind, ObjectRules, Shape, cycles};
@@ -141,7 +141,7 @@ pub fn tools(
     }
     // A schema that consists only of a reference to itself would make decoding endless.
     let cut_names = cycles::cut(&mut by_name);
-    let defs = complete_all(&mut by_name);
+    let defs = complete_variants(&mut by_name);
     for (AdaptedTool { tool, problems }, names) in adapted.iter_mut().flatten().zip(names_by_tool) {
         tool.spec.defs = defs.clone();
         complete(&mut tool.spec);

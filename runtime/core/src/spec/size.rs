@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::ToolSpec;
 use crate::base::frozen::{List, Text};
 use crate::base::json::json_bytes;
-use crate::base::truncate::{before_next, cut_at_sentence};
+use crate::base::truncate::{cut_at_sentence, sentence_separator};
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::render::{Loss, Refusal, Rendered, render_input};
 use crate::schema::shape::slim::{
@@ -300,7 +300,7 @@ fn deprecation(spec: &ToolSpec, description: &str) -> String {
         Some(replacement) => cut_at_sentence(replacement.trim(), MAX_REPLACEMENT_SHOWN),
         None => return String::new(),
     };
-    let space = before_next(description);
+    let space = sentence_separator(description);
     if replacement.is_empty() {
         format!("{space}Deprecated: do not use it if another tool does the same.")
     } else {

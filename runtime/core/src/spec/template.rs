@@ -91,7 +91,7 @@ pub struct Scope<'a> {
 
 /// A required reference without a value.
 #[derive(Clone, PartialEq)]
-pub struct Unfilled(pub Reference);
+pub struct MissingValue(pub Reference);
 
 impl<'a> Scope<'a> {
     /// Creates a scope with only arguments.
@@ -116,9 +116,9 @@ impl<'a> Scope<'a> {
         (!target.is_null()).then_some(target)
     }
 
-    fn required(&self, reference: &Reference) -> Result<Option<&'a Value>, Unfilled> {
+    fn required(&self, reference: &Reference) -> Result<Option<&'a Value>, MissingValue> {
         match self.find(reference) {
-            None if !reference.optional => Err(Unfilled(reference.clone())),
+            None if !reference.optional => Err(MissingValue(reference.clone())),
             value => Ok(value),
         }
     }
@@ -130,7 +130,7 @@ impl Template {
     /// # Errors
     ///
     /// Returns the first required reference that has no value.
-    pub fn fill(&self, scope: &Scope<'_>) -> Result<Option<Value>, Unfilled> {
+    pub fn fill(&self, scope: &Scope<'_>) -> Result<Option<Value>, MissingValue> {
         match self {
             Template::Constant(json) => Ok(serde_json::from_str(json).ok()),
             Template::Value(reference) => Ok(scope.required(reference)?.cloned()),
@@ -172,7 +172,7 @@ impl Template {
     /// # Errors
     ///
     /// Returns the errors of [`fill`](Self::fill).
-    pub fn fill_text(&self, scope: &Scope<'_>) -> Result<Option<String>, Unfilled> {
+    pub fn fill_text(&self, scope: &Scope<'_>) -> Result<Option<String>, MissingValue> {
         match self {
             Template::Value(reference) => {
                 Ok(scope.required(reference)?.map(|value| text_of(value).into_owned()))
@@ -204,7 +204,7 @@ impl Condition {
     /// # Errors
     ///
     /// Returns the first required reference of a comparison that has no value.
-    pub fn holds(&self, scope: &Scope<'_>) -> Result<bool, Unfilled> {
+    pub fn holds(&self, scope: &Scope<'_>) -> Result<bool, MissingValue> {
         match self {
             Condition::Given(reference) => Ok(scope.find(reference).is_some()),
             Condition::True(reference) => Ok(scope.find(reference) == Some(&Value::Bool(true))),
@@ -247,7 +247,7 @@ impl Condition {
     }
 }
 
-fn join_segments(segments: &[Segment], scope: &Scope<'_>) -> Result<Option<String>, Unfilled> {
+fn join_segments(segments: &[Segment], scope: &Scope<'_>) -> Result<Option<String>, MissingValue> {
     let mut text = String::new();
     for segment in segments {
         match segment {
@@ -296,15 +296,15 @@ impl fmt::Display for Reference {
     }
 }
 
-impl fmt::Display for Unfilled {
+impl fmt::Display for MissingValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "there is no value for `{}`", self.0)
     }
 }
 
-__readable_debug!(Unfilled);
+__readable_debug!(MissingValue);
 
-impl std::error::Error for Unfilled {}
+impl std::error::Error for MissingValue {}
 
 #[cfg(test)]
 mod tests {
@@ -317,7 +317,7 @@ mod tests {
         Reference { root: Root::Argument(name.to_owned().into()), path: path.into(), optional }
     }
 
-    fn fill(template: &Template, arguments: Value) -> Result<Option<Value>, Unfilled> {
+    fn fill(template: &Template, arguments: Value) -> Result<Option<Value>, MissingValue> {
         let Value::Object(arguments) = arguments else { unreachable!("an object") };
         template.fill(&Scope::of(&arguments))
     }
@@ -329,7 +329,7 @@ mod tests {
         let segments = vec![Segment::Literal("no. ".into()), Segment::Value(reference("n", &["0"], false))];
         let text = Template::Text(segments.into());
         assert_eq!(fill(&text, json!({"n": [5]})), Ok(Some(json!("no. 5"))));
-        assert_eq!(fill(&text, json!({"n": []})), Err(Unfilled(reference("n", &["0"], false))));
+        assert_eq!(fill(&text, json!({"n": []})), Err(MissingValue(reference("n", &["0"], false))));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Copies of shapes at compile time: a constant can repeat borrowed parts.
 
-use toolgen_core::internal::{array_with, literal_copied, number_with, object_with, text_with, tuple_copied};
+use toolgen_core::internal::{array_with, copy_literal, copy_tuple, number_with, object_with, text_with};
 
 use toolgen_kernel::schema::shape::{
     Choices, Discriminator, Field, Kind, NumberRules, Shape, StringRules, Title, UnionRules,
@@ -22,7 +22,7 @@ pub(super) const fn copy_as(shape: &Shape, kind: Kind, nullable: bool) -> Shape 
         nullable,
         description: shape.description.borrowed(),
         default: match &shape.default {
-            Some(default) => Some(literal_copied(default)),
+            Some(default) => Some(copy_literal(default)),
             None => None,
         },
         examples: shape.examples.borrowed(),
@@ -54,7 +54,7 @@ pub(super) const fn copy_kind(kind: &Kind) -> Kind {
         Kind::String(rules) => Kind::String(text_with(rules, &StringRules::ANY)),
         Kind::Enum(values) => Kind::Enum(values.borrowed()),
         Kind::Array(rules) => Kind::Array(array_with(rules, rules.items.borrowed(), None, None)),
-        Kind::Tuple(rules) => Kind::Tuple(tuple_copied(rules)),
+        Kind::Tuple(rules) => Kind::Tuple(copy_tuple(rules)),
         Kind::Object(rules) => Kind::Object(object_with(rules, None, None)),
         Kind::Union(rules) => Kind::Union(UnionRules {
             mode: rules.mode,

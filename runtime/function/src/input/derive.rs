@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
-use toolgen_core::internal::{BorrowedValue, Entries, entry, extra_copied};
+use toolgen_core::internal::{BorrowedValue, Entries, copy_extra, entry};
 
 use super::const_copy::copy_field;
 use super::rules::{named_field, with_kind};
@@ -158,7 +158,7 @@ pub const fn fields_of<T: ToolInput>() -> &'static [Field] {
 #[must_use]
 pub const fn extra<T: ToolInput>() -> Extra {
     match object_rules::<T>() {
-        Some(object) => extra_copied(&object.extra),
+        Some(object) => copy_extra(&object.extra),
         None => Extra::Closed,
     }
 }
@@ -169,7 +169,7 @@ pub const fn extra_of(extras: &[Extra]) -> Extra {
     let mut index = 0;
     while index < extras.len() {
         if !matches!(extras[index], Extra::Closed) {
-            return extra_copied(&extras[index]);
+            return copy_extra(&extras[index]);
         }
         index += 1;
     }
@@ -300,7 +300,7 @@ impl<'t> Fields<'t> {
 
     /// Checks that no field remains.
     pub fn end(self) -> Result<(), ArgumentProblem> {
-        match self.0.unread_key() {
+        match self.0.remaining_key() {
             None => Ok(()),
             Some(key) => {
                 let problem = ArgumentProblem {

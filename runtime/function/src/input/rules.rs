@@ -3,7 +3,7 @@
 //! A constant cannot drop the contents of a shape, so a shape is never taken apart. It is copied part by part from a
 //! reference, which is possible because a constant only borrows from the program.
 
-use toolgen_core::internal::{array_with, literal_copied, number_with, object_with, text_with};
+use toolgen_core::internal::{array_with, copy_literal, number_with, object_with, text_with};
 
 use super::const_copy::copy_kind;
 use toolgen_kernel::base::frozen::{Frozen, List, Text};
@@ -191,7 +191,7 @@ pub const fn refine(shape: &'static Shape, rules: ArgumentRules) -> Shape {
         },
         default: match (rules.default, &shape.default) {
             (Some(default), _) => Some(default.literal()),
-            (None, Some(default)) => Some(literal_copied(default)),
+            (None, Some(default)) => Some(copy_literal(default)),
             (None, None) => None,
         },
         examples: if rules.examples.is_empty() {

@@ -10,7 +10,7 @@ use std::thread;
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Calls a function. Returns its result, or `None` if it panics.
-pub fn contained<T>(run: impl FnOnce() -> T) -> Option<T> {
+pub fn catch_panic<T>(run: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(run)).map_err(discard).ok()
 }
 
@@ -23,7 +23,7 @@ pub fn discard<T>(value: T) {
 }
 
 /// Returns the output of a future, or `None` if it panics.
-pub async fn caught<T>(run: impl Future<Output = T>) -> Option<T> {
+pub async fn catch_panic_async<T>(run: impl Future<Output = T>) -> Option<T> {
     let mut run = pin!(run);
     poll_fn(|cx| poll_caught(run.as_mut(), cx)).await.map_err(discard).ok()
 }
@@ -55,7 +55,7 @@ mod tests {
     #[tokio::test]
     async fn panic_payloads_panicking_on_drop_are_contained() {
         let explode = || -> () { std::panic::panic_any(Bomb) };
-        assert_eq!(contained(explode), None);
-        assert_eq!(caught(async { explode() }).await, None);
+        assert_eq!(catch_panic(explode), None);
+        assert_eq!(catch_panic_async(async { explode() }).await, None);
     }
 }

@@ -9,12 +9,12 @@ pub enum Line<'l> {
     /// A complete line, without its end.
     Whole(&'l [u8]),
     /// The line is too long.
-    TooLong(Glance),
+    TooLong(MessageKind),
 }
 
 /// The apparent kind of a message that cannot be parsed.
 #[derive(Debug, PartialEq)]
-pub enum Glance {
+pub enum MessageKind {
     /// A request with this ID, or a notification without an ID.
     Request(Option<Value>),
     /// A response to the request with this ID.
@@ -25,9 +25,9 @@ pub enum Glance {
     Unknown(Option<Value>),
 }
 
-impl Glance {
+impl MessageKind {
     /// Identifies a line that is not a message.
-    pub fn at(line: &[u8]) -> Glance {
+    pub fn at(line: &[u8]) -> MessageKind {
         let mut scanner = MessageScanner::default();
         scanner.read(line);
         scanner.into_glance()
@@ -175,12 +175,12 @@ impl MessageScanner {
         }
     }
 
-    fn into_glance(self) -> Glance {
+    fn into_glance(self) -> MessageKind {
         match (self.has_method, self.has_result, self.id) {
-            (true, _, None) if self.has_invalid_id => Glance::Odd,
-            (true, _, id) => Glance::Request(id),
-            (false, true, Some(id)) => Glance::Answer(id),
-            (_, _, id) => Glance::Unknown(id),
+            (true, _, None) if self.has_invalid_id => MessageKind::Odd,
+            (true, _, id) => MessageKind::Request(id),
+            (false, true, Some(id)) => MessageKind::Answer(id),
+            (_, _, id) => MessageKind::Unknown(id),
         }
     }
 }

@@ -59,13 +59,13 @@ pub fn of_content(head: &[u8]) -> Option<&'static str> {
 }
 
 /// Returns the media type of files with this extension.
-pub fn of_ending(ending: &str) -> Option<&'static str> {
+pub fn of_extension(ending: &str) -> Option<&'static str> {
     let entry = TYPES.iter().find(|(endings, ..)| endings.split(' ').any(|other| other == ending));
     entry.map(|(_, media_type, _)| *media_type)
 }
 
 /// Returns the file extension of a media type.
-pub fn ending_of(essence: &str) -> Option<&'static str> {
+pub fn extension_of(essence: &str) -> Option<&'static str> {
     let matches =
         |media_type: &str| media_type == essence || (media_type == "application/json" && is_json(essence));
     let (endings, ..) = TYPES.iter().find(|(_, media_type, _)| matches(media_type))?;

@@ -35,7 +35,7 @@ pub fn watch() {
 
 /// Returns the message of a panic, its location if it was in this thread, and how to fix it, if known. Returns `None`
 /// if the panic has no message.
-pub fn told(payload: &(dyn Any + Send)) -> Option<String> {
+pub fn describe(payload: &(dyn Any + Send)) -> Option<String> {
     let text = payload.downcast_ref::<&str>().copied();
     let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))?;
     let location = LAST.with(|last| last.try_borrow_mut().map(|mut last| std::mem::take(&mut *last)));

@@ -12,7 +12,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::OpenOptions;
 #[doc(hidden)]
 pub use cap_std::fs::{Dir, File, Metadata};
-use toolgen_core::internal::below::{REFUSED, begins_elsewhere, climbs};
+use toolgen_core::internal::below::{REFUSED, parent_fault, root_fault};
 
 use super::roots::{LINK, OUTSIDE};
 
@@ -33,7 +33,7 @@ pub fn within(root: &Path, path: &str) -> io::Result<PathBuf> {
         let stripped = stripped.or_else(|| requested.strip_prefix(real.as_deref().ok()?).ok());
         stripped.ok_or_else(|| escape(OUTSIDE))?
     } else {
-        begins_elsewhere(path).map_or(Ok(requested), |reason| Err(escape(reason)))?
+        root_fault(path).map_or(Ok(requested), |reason| Err(escape(reason)))?
     };
     // The system resolves links; this only rejects names that lead outside.
     let mut depth = Some(0_usize);
@@ -45,7 +45,7 @@ pub fn within(root: &Path, path: &str) -> io::Result<PathBuf> {
         };
     }
     if depth.is_none() || path.contains('\0') {
-        return Err(escape(climbs(path).unwrap_or(OUTSIDE)));
+        return Err(escape(parent_fault(path).unwrap_or(OUTSIDE)));
     }
     let below: PathBuf = below.components().filter(|part| *part != Component::CurDir).collect();
     Ok(if below.as_os_str().is_empty() { PathBuf::from(".") } else { below })
@@ -100,7 +100,7 @@ fn escape(reason: &str) -> io::Error {
 
 /// Returns why a path leads out of the directory. If its names do not, a link does.
 #[doc(hidden)]
-pub fn way_out(error: &io::Error) -> String {
+pub fn escape_reason(error: &io::Error) -> String {
     let text = error.to_string();
     text.strip_prefix(REFUSED).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(LINK).to_owned()
 }

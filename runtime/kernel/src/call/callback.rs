@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use crate::base::future::caught;
+use crate::base::future::catch_panic_async;
 use crate::call::tool::DEFAULT_TIMEOUT;
 
 /// The time limits of callbacks.
@@ -37,7 +37,7 @@ pub(crate) async fn with_timeout<T>(
     limit: Option<Duration>,
     callback: impl Future<Output = T>,
 ) -> Result<T, CallbackFailure> {
-    let mut callback = pin!(caught(callback));
+    let mut callback = pin!(catch_panic_async(callback));
     // Most callbacks complete immediately and need no timer.
     let first = poll_fn(|cx| Poll::Ready(callback.as_mut().poll(cx))).await;
     let outcome = match (first, limit) {

@@ -146,7 +146,7 @@ impl ToolError {
     #[doc(hidden)]
     pub fn panicked(payload: Box<dyn Any + Send>) -> ToolError {
         let error = ToolError::failed("tool panicked");
-        let error = match panics::told(&*payload) {
+        let error = match panics::describe(&*payload) {
             Some(message) => error.with_operator_detail(format!("tool panicked: {message}")),
             None => error,
         };

@@ -257,7 +257,7 @@ impl ToolResult {
 
     /// Makes the result an error if its structured value does not match the output schema of its tool, because callers
     /// rely on the schema.
-    pub(crate) fn hold_to(&mut self, declared: &StructuredOutput) {
+    pub(crate) fn enforce_output_schema(&mut self, declared: &StructuredOutput) {
         if declared.may_differ || self.is_error() || !matches!(self.control, Control::Continue) {
             return;
         }

@@ -17,7 +17,7 @@ use crate::call::waiting::{WaitingCall, seal_name};
 #[derive(Clone, PartialEq)]
 pub(crate) struct Resumption {
     /// The request that the call waited for, as the caller passed it back.
-    pub(crate) waited: Option<Waited>,
+    pub(crate) waited: Option<WaitingRequest>,
     /// The reasons that were approved.
     pub(crate) approved: Vec<String>,
     /// The approver, if known.
@@ -63,11 +63,11 @@ static NEVER_WAITED: Resumption = Resumption {
 
 impl ToolCall {
     /// Creates a call that resumes from unverified state, and adds an input to its earlier inputs.
-    pub(crate) fn resumed(waited: Waited, input: Option<Value>) -> ToolCall {
+    pub(crate) fn resumed(waited: WaitingRequest, input: Option<Value>) -> ToolCall {
         let WaitingCall { id, name, via, arguments, approved, inputs, .. } = waited.call().clone();
         let call = ToolCall { arguments, via, ..ToolCall::without_arguments(id, name) };
         let (mut approved, mut inputs, mut approver) = (approved, inputs, Text::EMPTY);
-        if let Waited::Approval(request) = &waited {
+        if let WaitingRequest::Approval(request) = &waited {
             approved.extend(request.reasons.iter().cloned());
             approver.clone_from(&request.approver);
         }
@@ -96,35 +96,35 @@ impl ToolCall {
 /// The request that a resumed call waited for, as the caller passed it back.
 #[derive(Clone, Debug, PartialEq)]
 #[doc(hidden)]
-pub enum Waited {
+pub enum WaitingRequest {
     /// An approval.
     Approval(Box<ApprovalRequest>),
     /// Input.
     Input(Box<PendingInputCall>),
 }
 
-impl Waited {
+impl WaitingRequest {
     /// Returns the prefix of the error codes with which the request is rejected.
     pub(crate) fn prefix(&self) -> &'static str {
         match self {
-            Waited::Approval(_) => APPROVAL,
-            Waited::Input(_) => "INPUT_REQUEST",
+            WaitingRequest::Approval(_) => APPROVAL,
+            WaitingRequest::Input(_) => "INPUT_REQUEST",
         }
     }
 
     #[doc(hidden)]
     pub fn call(&self) -> &WaitingCall {
         match self {
-            Waited::Approval(request) => &request.call,
-            Waited::Input(pending) => &pending.call,
+            WaitingRequest::Approval(request) => &request.call,
+            WaitingRequest::Input(pending) => &pending.call,
         }
     }
 
     pub(crate) fn ticket(&self) -> Ticket {
         let WaitingCall { seal, expires_at, .. } = self.call();
         let approver = match self {
-            Waited::Approval(request) => request.approver.clone(),
-            Waited::Input(_) => Text::EMPTY,
+            WaitingRequest::Approval(request) => request.approver.clone(),
+            WaitingRequest::Input(_) => Text::EMPTY,
         };
         Ticket {
             name: Text::copy_of(seal_name(seal)),
@@ -139,27 +139,27 @@ impl Waited {
     /// Returns the data to seal, for a tool with this promise.
     pub(crate) fn sealed(&self, promise: &str) -> Value {
         let mut data = match self {
-            Waited::Approval(request) => json!(request),
-            Waited::Input(pending) => json!(pending),
+            WaitingRequest::Approval(request) => json!(request),
+            WaitingRequest::Input(pending) => json!(pending),
         };
         data.as_object_mut().map(|fields| Map::shift_remove(fields, "seal"));
         json!({ "waits_for": self.prefix(), "promise": promise, "data": data })
     }
 
-    pub(crate) fn sealed_with(mut self, seal: Text) -> Waited {
+    pub(crate) fn sealed_with(mut self, seal: Text) -> WaitingRequest {
         match &mut self {
-            Waited::Approval(request) => request.call.seal = seal,
-            Waited::Input(pending) => pending.call.seal = seal,
+            WaitingRequest::Approval(request) => request.call.seal = seal,
+            WaitingRequest::Input(pending) => pending.call.seal = seal,
         }
         self
     }
 
     /// Returns the error that the waiting call gets as its response.
     #[doc(hidden)]
-    pub fn not_yet(self) -> ToolError {
+    pub fn into_error(self) -> ToolError {
         match self {
-            Waited::Approval(request) => ToolError::ApprovalRequired(request),
-            Waited::Input(pending) => ToolError::InputRequired(pending),
+            WaitingRequest::Approval(request) => ToolError::ApprovalRequired(request),
+            WaitingRequest::Input(pending) => ToolError::InputRequired(pending),
         }
     }
 }

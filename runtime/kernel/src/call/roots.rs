@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use toolgen_core::internal::below::{REFUSED, begins_elsewhere, climbs};
+use toolgen_core::internal::below::{REFUSED, parent_fault, root_fault};
 
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
@@ -125,16 +125,16 @@ pub fn traversal(argument: &str, reason: &str) -> ToolError {
 ///
 /// Returns why the path is not below the directory, and what to write instead.
 #[doc(hidden)]
-pub fn named_below(path: &Path, root: Option<&Path>) -> Result<PathBuf, &'static str> {
+pub fn resolve_below(path: &Path, root: Option<&Path>) -> Result<PathBuf, &'static str> {
     let text = path.to_string_lossy();
-    if let Some(reason) = climbs(&text) {
+    if let Some(reason) = parent_fault(&text) {
         return Err(reason);
     }
     match root.filter(|root| path.is_absolute() && !root.as_os_str().is_empty()) {
         // An absolute path must be below the directory.
         Some(root) if path.starts_with(root) => Ok(path.to_owned()),
         Some(_) => Err(OUTSIDE),
-        None => match begins_elsewhere(&text) {
+        None => match root_fault(&text) {
             Some(error) => Err(error),
             None => Ok(root.unwrap_or(Path::new("")).join(path)),
         },
@@ -142,7 +142,7 @@ pub fn named_below(path: &Path, root: Option<&Path>) -> Result<PathBuf, &'static
 }
 
 fn resolve(path: &Path, root: Option<&Path>) -> Result<PathBuf, &'static str> {
-    let full = named_below(path, root)?;
+    let full = resolve_below(path, root)?;
     let Some(root) = root else { return Ok(full) };
     // Existing parts may contain links that lead outside; parts that do not exist yet cannot.
     let real_root = root.canonicalize().unwrap_or_else(|_| root.to_owned());

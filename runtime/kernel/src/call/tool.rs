@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolgen_core::internal::{BorrowedValue, is_exact, read_texts, rounded_integers};
+use toolgen_core::internal::{BorrowedValue, coerce_strings, is_exact, rounded_integers};
 
 use crate::base::depth::{MAX_DEPTH, shallow};
 use crate::base::future::BoxFuture;
@@ -283,7 +283,7 @@ pub fn parsed(params: Value) -> Result<Value, ToolError> {
 /// Reads parsed arguments that are sent as [strings](ToolSpec::texts) but have another type in JSON. Returns
 /// `None` if there are none.
 pub(crate) fn read(spec: &ToolSpec, params: &Value) -> Option<Value> {
-    match read_texts(params, &spec.input, &spec.defs, &spec.string_arguments) {
+    match coerce_strings(params, &spec.input, &spec.defs, &spec.string_arguments) {
         Cow::Owned(params) => Some(params),
         Cow::Borrowed(_) => None,
     }

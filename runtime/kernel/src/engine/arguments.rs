@@ -6,7 +6,7 @@ use crate::base::frozen::Text;
 use crate::call::error::ToolError;
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 use crate::spec::ToolSpec;
-use crate::spec::template::{Reference, Root, Unfilled};
+use crate::spec::template::{MissingValue, Reference, Root};
 
 /// Returns checked arguments, with the schema's defaults for omitted arguments.
 #[doc(hidden)]
@@ -34,6 +34,6 @@ pub fn unusable(reference: &Reference, kind: ArgumentProblemKind, message: impl 
 
 /// Returns the error for a required value that is missing.
 #[doc(hidden)]
-pub fn missing(Unfilled(reference): Unfilled) -> ToolError {
+pub fn missing(MissingValue(reference): MissingValue) -> ToolError {
     unusable(&reference, ArgumentProblemKind::Missing, "there is no value, and the call needs one")
 }

@@ -35,13 +35,13 @@ pub trait TrafficInterceptor: Send + Sync {
     /// # Errors
     ///
     /// Returns the difference if the request was not recorded.
-    fn replay_response(&self, request: TapedRequest) -> Result<TapedAnswer, String>;
+    fn replay_response(&self, request: RecordedRequest) -> Result<RecordedResponse, String>;
 
     /// Records that a request is sent, and returns its number.
-    fn record_request(&self, request: TapedRequest) -> usize;
+    fn record_request(&self, request: RecordedRequest) -> usize;
 
     /// Records the part of the response that was read, for the request with this number.
-    fn answered(&self, number: usize, response: TapedAnswer);
+    fn answered(&self, number: usize, response: RecordedResponse);
 
     /// Records a new connection to a server. Returns its number among the connections of the server, from 1.
     fn connected(&self, server: &str) -> usize;
@@ -63,7 +63,7 @@ pub trait TrafficInterceptor: Send + Sync {
 /// A request on the wire.
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "only for the crates of the workspace")]
-pub struct TapedRequest {
+pub struct RecordedRequest {
     pub method: String,
     pub url: String,
     /// The headers, without the values of those that carry credentials.
@@ -75,7 +75,7 @@ pub struct TapedRequest {
 #[derive(Default)]
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "only for the crates of the workspace")]
-pub struct TapedAnswer {
+pub struct RecordedResponse {
     #[doc(hidden)]
     pub status: u16,
     #[doc(hidden)]

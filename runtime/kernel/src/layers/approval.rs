@@ -61,7 +61,7 @@ use crate::call::callee::Callee;
 use crate::call::context::ToolContext;
 use crate::call::digest::{SealKey, fingerprint, promise};
 use crate::call::error::ToolError;
-use crate::call::resumption::{APPROVAL, Ticket, Waited};
+use crate::call::resumption::{APPROVAL, Ticket, WaitingRequest};
 use crate::call::store::MemoryStore;
 use crate::call::tool::AgentTool;
 use crate::call::waiting::{WaitingCall, millis_of};
@@ -96,7 +96,7 @@ fn refusal(prefix: &str, code: &str, reason: impl fmt::Display) -> ToolError {
 }
 
 /// Returns the error for a call that needs an approval but cannot be shown in full to an approver.
-pub(crate) fn not_shown(reason: &str) -> ToolError {
+pub(crate) fn not_shown_error(reason: &str) -> ToolError {
     let reason =
         format!("it needs an approval, and {reason}, so it cannot be shown in full. Request less per call.");
     refusal(APPROVAL, "NOT_SHOWN", reason)
@@ -246,10 +246,10 @@ impl Seals {
     /// Seals a waiting call for its tool, as registered.
     pub(crate) fn seal(
         &self,
-        waited: Waited,
+        waited: WaitingRequest,
         tool: &dyn AgentTool,
         registry: &Registry,
-    ) -> Result<Waited, ToolError> {
+    ) -> Result<WaitingRequest, ToolError> {
         let seal = self.key()?.seal(&waited.sealed(&contract_digest(tool, registry)))?;
         Ok(waited.sealed_with(seal))
     }
@@ -316,7 +316,7 @@ impl Seals {
     }
 
     /// Remembers that requests are used.
-    pub(crate) fn note_spent(&self, tickets: &[Ticket]) {
+    pub(crate) fn remember_used(&self, tickets: &[Ticket]) {
         for ticket in tickets {
             self.used_names.take(&ticket.name, ticket.expires_at);
         }

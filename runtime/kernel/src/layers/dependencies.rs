@@ -11,7 +11,7 @@ use toolgen_core::internal::{ArgumentLookup, find_field, in_order};
 
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
-use crate::base::future::caught;
+use crate::base::future::catch_panic_async;
 use crate::call::context::ToolContext;
 use crate::call::context_values::{Provenance, is_given};
 use crate::call::control::Control;
@@ -241,7 +241,8 @@ impl Dependencies {
     /// Calls a function of the program, until it times out or the caller cancels; a panic becomes an error.
     async fn ask(&self, lookup: &Arc<Lookup>, value: &Value, ctx: &ToolContext) -> Result<bool, ToolError> {
         let duration = ctx.timeout().map_or(self.timeout, |remaining| remaining.min(self.timeout));
-        let lookup_result = tokio::time::timeout(duration, caught(async { lookup(value, ctx).await }));
+        let lookup_result =
+            tokio::time::timeout(duration, catch_panic_async(async { lookup(value, ctx).await }));
         match ctx.caller_token().run_until_cancelled(lookup_result).await {
             None => Err(ToolError::Cancelled),
             Some(Err(_)) => Err(ToolError::Timeout { duration }),

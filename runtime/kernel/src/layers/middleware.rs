@@ -148,9 +148,9 @@ pub trait Middleware: Send + Sync {
 }
 
 /// Middleware as a layer.
-pub(crate) struct Decides(pub(crate) Box<dyn Middleware>);
+pub(crate) struct MiddlewareLayer(pub(crate) Box<dyn Middleware>);
 
-impl Layer for Decides {
+impl Layer for MiddlewareLayer {
     fn stage(&self) -> Stage {
         Stage::Decide
     }

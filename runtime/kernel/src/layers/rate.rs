@@ -6,7 +6,7 @@
 //!
 //! A call counts for its [`Principal`]. A call without a principal counts for its agent (`agent:{id}`). Without an
 //! agent, it counts for its session (`session:{id}`, unless that is the temporary session of a turn or a loop), and
-//! otherwise for all such calls of the toolbox (`provider`). See [`counted_for`].
+//! otherwise for all such calls of the toolbox (`provider`). See [`charged_principal`].
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
-use crate::base::future::caught;
+use crate::base::future::catch_panic_async;
 use crate::base::sync::unpoisoned;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
@@ -27,7 +27,7 @@ use crate::call::store::{OnFailure, Store, StoreError, WINDOW_PARTS as PARTS};
 use crate::layers::layer::{Invocation, Layer, Stage};
 use crate::spec::ToolSpec;
 
-/// Decides whether a principal, or the substitute that a call [counts for](counted_for), may call a tool now, and
+/// Decides whether a principal, or the substitute that a call [counts for](charged_principal), may call a tool now, and
 /// counts the call if so.
 ///
 /// A function `Fn(&Principal, &ToolSpec) -> bool` is also a rate limit.
@@ -73,7 +73,7 @@ impl<F: Fn(&Principal, &ToolSpec) -> bool + Send + Sync> RateLimit for F {
 /// Returns the principal that a call counts for.
 #[doc(hidden)]
 #[must_use]
-pub fn counted_for(ctx: &ToolContext) -> Cow<'_, Principal> {
+pub fn charged_principal(ctx: &ToolContext) -> Cow<'_, Principal> {
     if let Some(principal) = ctx.principal() {
         return Cow::Borrowed(principal);
     }
@@ -104,7 +104,7 @@ pub async fn check(
     ctx: &ToolContext,
 ) -> Result<(), ToolError> {
     // Called inside a future, so that a panic of `ask` itself is also caught.
-    let decision = caught(async { limit.ask(principal, spec).await });
+    let decision = catch_panic_async(async { limit.ask(principal, spec).await });
     let decision = tokio::time::timeout(RATE_LIMIT_TIMEOUT, decision);
     match ctx.caller_token().run_until_cancelled(decision).await {
         None => Err(ToolError::Cancelled),
@@ -114,9 +114,9 @@ pub async fn check(
 }
 
 /// The layer of a rate limit.
-pub(crate) struct Limited(pub(crate) Arc<dyn RateLimit>);
+pub(crate) struct RateLimitLayer(pub(crate) Arc<dyn RateLimit>);
 
-impl Layer for Limited {
+impl Layer for RateLimitLayer {
     fn stage(&self) -> Stage {
         Stage::Admit
     }
@@ -126,7 +126,9 @@ impl Layer for Limited {
     }
 
     fn before<'a>(&'a self, call: &'a Invocation<'a>) -> Option<BoxFuture<'a, Result<(), ToolError>>> {
-        Some(Box::pin(async { check(&*self.0, &counted_for(call.ctx()), call.spec(), call.ctx()).await }))
+        Some(Box::pin(async {
+            check(&*self.0, &charged_principal(call.ctx()), call.spec(), call.ctx()).await
+        }))
     }
 }
 

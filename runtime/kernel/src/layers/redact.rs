@@ -38,7 +38,7 @@ use crate::schema::shape::read::read_document;
 use crate::spec::ToolSpec;
 use bytes::restore_bytes;
 #[doc(hidden)]
-pub use bytes::without_bytes;
+pub use bytes::without_binary;
 use declared_secrets::DeclaredSecrets;
 use rules::{RedactionRules, hide_all};
 use scan::Prefix;
@@ -369,7 +369,7 @@ impl ToolRedactor {
         // The content usually repeats the details.
         all_secrets.extend(secrets);
         // The binary content that is restored below is not searched.
-        let stripped = without_bytes(result);
+        let stripped = without_binary(result);
         let content = stripped.content.iter().map(Content::to_json).collect();
         let mut out = Map::new();
         let mut content = self.redactor.value_with(content, &all_secrets);

@@ -34,7 +34,7 @@ use crate::base::sync::{Mutex, unpoisoned};
 use crate::call::error::ToolError;
 
 use fingerprint::Fingerprints;
-pub(crate) use layer::Repeats;
+pub(crate) use layer::RepeatLayer;
 
 /// The code of a repeated call that is refused.
 pub const REPEATED_FAILURE: &str = "REPEATED_FAILURE";

@@ -23,12 +23,12 @@ use crate::layers::dependencies::Dependencies;
 use crate::layers::events::{Event, OnEvent};
 use crate::layers::hooks::Hooks;
 use crate::layers::layer::{Layer, Stage};
-use crate::layers::middleware::{Decides, Middleware};
+use crate::layers::middleware::{Middleware, MiddlewareLayer};
 use crate::layers::pages::{Pages, READ_RESULT};
 use crate::layers::policy::{Policy, PolicyRules};
-use crate::layers::rate::{Limited, RateLimit};
+use crate::layers::rate::{RateLimit, RateLimitLayer};
 use crate::layers::redact::Redactor;
-use crate::layers::repeat::Repeats;
+use crate::layers::repeat::RepeatLayer;
 use crate::layers::voice::Voice;
 use crate::registry::discovery::{Discovered, Discovery};
 use crate::registry::toolsets::{ContextSpec, Toolset};
@@ -114,7 +114,7 @@ impl ToolboxBuilder {
     /// are limited per agent or session, or otherwise for the toolbox as a whole.
     #[must_use]
     pub fn rate_limit(self, limit: impl RateLimit + 'static) -> ToolboxBuilder {
-        self.layer(Limited(Arc::new(limit)))
+        self.layer(RateLimitLayer(Arc::new(limit)))
     }
 
     /// Returns the same error for calls of forbidden tools and of unknown tools.
@@ -160,7 +160,7 @@ impl ToolboxBuilder {
     /// limit. Failures are counted per principal, agent and session; a call without any of them is not counted.
     #[must_use]
     pub fn max_repeated_failures(mut self, limit: Option<NonZeroU32>) -> ToolboxBuilder {
-        self.layers.change(|repeats: &mut Repeats| repeats.set_limit(limit));
+        self.layers.change(|repeats: &mut RepeatLayer| repeats.set_limit(limit));
         self
     }
 
@@ -171,7 +171,7 @@ impl ToolboxBuilder {
     /// A call costs one request to the store before it, and another after it if it fails, or succeeds after a failure.
     #[must_use]
     pub fn failure_store(mut self, store: impl Store + 'static) -> ToolboxBuilder {
-        self.layers.change(|repeats: &mut Repeats| repeats.share(Arc::new(store)));
+        self.layers.change(|repeats: &mut RepeatLayer| repeats.share(Arc::new(store)));
         self
     }
 
@@ -188,7 +188,7 @@ impl ToolboxBuilder {
     /// Adds a middleware after those already added.
     #[must_use]
     pub fn middleware(self, middleware: impl Middleware + 'static) -> ToolboxBuilder {
-        self.layer(Decides(Box::new(middleware)))
+        self.layer(MiddlewareLayer(Box::new(middleware)))
     }
 
     /// Sets how large results are paged. By default, results are cut after [50,000

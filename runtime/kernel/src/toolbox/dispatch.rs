@@ -52,7 +52,7 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
 use crate::base::future::BoxFuture;
-use crate::base::future::{caught, contained, discard};
+use crate::base::future::{catch_panic, catch_panic_async, discard};
 use crate::call::context::{ToolContext, TurnContext};
 use crate::call::error::ToolError;
 use crate::call::session::{Session, Span};
@@ -266,7 +266,9 @@ impl<'a> Batch for Calls<'a> {
         let Some(tasks) = &self.tasks else {
             let turn = self.turn;
             return Some(Box::pin(async move {
-                caught(toolbox.run_call(call, turn, around, Reader::Model)).await.unwrap_or_else(broken)
+                catch_panic_async(toolbox.run_call(call, turn, around, Reader::Model))
+                    .await
+                    .unwrap_or_else(broken)
             }));
         };
         let (toolbox, turn) = (toolbox.clone(), self.turn.clone());
@@ -300,7 +302,7 @@ impl<'a> Batch for Calls<'a> {
     fn is_interrupted(&self) -> bool {
         let Some(steering) = &self.options.steering else { return false };
         // A steering function that panics reports no message.
-        contained(|| steering()).unwrap_or(false)
+        catch_panic(|| steering()).unwrap_or(false)
     }
 }
 

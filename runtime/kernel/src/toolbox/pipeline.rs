@@ -252,7 +252,7 @@ impl Toolbox {
         {
             let mut response = Box::new(ToolResponse { id, started, ..*response });
             record.finish(&response.outcome, ctx.secrets()).await;
-            response.made_through(call.via);
+            response.attribute_to(call.via);
             return *response;
         }
         let mut spans = inner.observers(&inner.tracers, (&call, index, started), &mut ctx);
@@ -287,7 +287,7 @@ impl Toolbox {
         if let Some(watch) = &watch {
             watch.ends(&response, &ctx).await;
         }
-        response.made_through(call.via);
+        response.attribute_to(call.via);
         response
     }
 
@@ -309,7 +309,7 @@ impl Toolbox {
         {
             watch.passed_over(&response, &ctx);
         }
-        response.made_through(call.via);
+        response.attribute_to(call.via);
         response
     }
 
@@ -381,7 +381,7 @@ impl Toolbox {
             Ok(None) => Box::pin(self.run_checked(admitted, call, seen, (record, watch))).await,
         };
         if let (Ok(result), Some(declared)) = (&mut outcome, inner.declared(admitted.index)) {
-            result.hold_to(&declared);
+            result.enforce_output_schema(&declared);
         }
         layer::after(let_on, seen, &mut outcome).await;
         outcome

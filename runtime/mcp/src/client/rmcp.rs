@@ -39,7 +39,7 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(60);
 /// The client must stay connected while the tools are in use.
 ///
 /// A cancelled call is cancelled at the server. Notifications of the server go to the client's handler, which
-/// forwards progress to the calls if it has their [`Progress`]: see [`reporting`]. It must also respond to requests of
+/// forwards progress to the calls if it has their [`Progress`]: see [`tools_with_progress`]. It must also respond to requests of
 /// the server within a session. If the server responds to a call with an input request or a task, the call fails.
 ///
 /// ```no_run
@@ -58,7 +58,7 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(60);
 ///
 /// Returns an error if the list does not arrive within a minute, or does not end.
 pub async fn tools(alias: &str, peer: &Peer<RoleClient>) -> Result<Vec<Arc<dyn AgentTool>>, ToolError> {
-    reporting(alias, peer, &Progress::new()).await
+    tools_with_progress(alias, peer, &Progress::new()).await
 }
 
 /// Like [`tools`], but the calls report the progress that the client's handler forwards to `progress`.
@@ -78,7 +78,7 @@ pub async fn tools(alias: &str, peer: &Peer<RoleClient>) -> Result<Vec<Arc<dyn A
 /// # Errors
 ///
 /// As for [`tools`].
-pub async fn reporting(
+pub async fn tools_with_progress(
     alias: &str,
     peer: &Peer<RoleClient>,
     progress: &Progress,

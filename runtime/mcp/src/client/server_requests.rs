@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 use toolgen_kernel::base::frozen::{List, Text};
-use toolgen_kernel::base::future::caught;
+use toolgen_kernel::base::future::catch_panic_async;
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::control::InputRequest;
 use toolgen_kernel::spec::plan::McpServer;
@@ -185,7 +185,7 @@ pub(super) async fn serve_requests(
                         true => Err((REQUEST_DECLINED, "too many concurrent requests".to_owned())),
                         false => {
                             let response = handler.handle_request(&method, params, None);
-                            match caught(timeout(handler.options.call_timeout, response)).await {
+                            match catch_panic_async(timeout(handler.options.call_timeout, response)).await {
                                 Some(response) => response.unwrap_or(Err(timed_out)),
                                 None => Err((REQUEST_DECLINED, "the handler failed".to_owned())),
                             }

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use toolgen_exec::local::INHERITED;
 use toolgen_exec::process::{Group, inherited, piped};
 use toolgen_kernel::base::future::BoxFuture;
-use toolgen_kernel::base::lines::{Glance, Line, Lines};
+use toolgen_kernel::base::lines::{Line, Lines, MessageKind};
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::secrets::Secrets;
 use toolgen_kernel::spec::plan::McpTransport;
@@ -181,13 +181,13 @@ async fn read_messages(
                 Ok(()) => (invalid_lines, has_messages) = (0, true),
                 Err(error) => {
                     invalid_lines += 1;
-                    match response_id(&Glance::at(line)) {
+                    match response_id(&MessageKind::at(line)) {
                         Some(id) => inbox.report_unparsable(id, error),
                         None => append_to_tail(&invalid_output, &[line, b"\n"].concat()),
                     }
                 }
             },
-            Line::TooLong(Glance::Request(_) | Glance::Odd) => {}
+            Line::TooLong(MessageKind::Request(_) | MessageKind::Odd) => {}
             Line::TooLong(glance) => match response_id(&glance) {
                 Some(id) => inbox.report_unparsable(id, &*too_long),
                 None => unmatched_line = true,
@@ -213,10 +213,10 @@ async fn read_messages(
 }
 
 /// Returns the ID of the client's request that a message responds to.
-fn response_id(glance: &Glance) -> Option<u64> {
+fn response_id(glance: &MessageKind) -> Option<u64> {
     match glance {
-        Glance::Answer(id) => id.as_u64(),
-        Glance::Request(_) | Glance::Odd | Glance::Unknown(_) => None,
+        MessageKind::Answer(id) => id.as_u64(),
+        MessageKind::Request(_) | MessageKind::Odd | MessageKind::Unknown(_) => None,
     }
 }
 

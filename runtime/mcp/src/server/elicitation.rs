@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use toolgen_kernel::base::printable::visible;
 use toolgen_kernel::call::Turn;
 use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::call::resumption::Waited;
+use toolgen_kernel::call::resumption::WaitingRequest;
 use toolgen_kernel::call::{ToolCall, ToolResponse};
 use toolgen_kernel::toolbox::Toolbox;
 
@@ -27,7 +27,7 @@ const APPROVE: &str = "approve";
 const PERSON: &str = "the person at the client";
 
 /// The state of a waiting call. It is sealed by the toolbox, so the client can hold it until it calls again.
-pub(super) struct ClientQuestion(Waited);
+pub(super) struct ClientQuestion(WaitingRequest);
 
 /// The response of a client.
 pub(super) enum ClientReply {
@@ -39,9 +39,11 @@ impl ClientQuestion {
     /// Returns the input that the call waits for, if the client may be asked.
     pub(super) fn of(response: &ToolResponse, client_approves: bool) -> Option<ClientQuestion> {
         match &response.outcome {
-            Err(ToolError::InputRequired(pending)) => Some(ClientQuestion(Waited::Input(pending.clone()))),
+            Err(ToolError::InputRequired(pending)) => {
+                Some(ClientQuestion(WaitingRequest::Input(pending.clone())))
+            }
             Err(ToolError::ApprovalRequired(request)) if client_approves => {
-                Some(ClientQuestion(Waited::Approval(request.clone())))
+                Some(ClientQuestion(WaitingRequest::Approval(request.clone())))
             }
             _ => None,
         }
@@ -53,9 +55,10 @@ impl ClientQuestion {
     ///
     /// Returns an error if the state does not belong to a call of this tool.
     pub(super) fn parse(state: &str, tool: &str) -> Result<ClientQuestion, ErrorData> {
-        let parse_input = || serde_json::from_str(state).map(|pending| Waited::Input(Box::new(pending)));
+        let parse_input =
+            || serde_json::from_str(state).map(|pending| WaitingRequest::Input(Box::new(pending)));
         let parsed = serde_json::from_str(state)
-            .map(|request| Waited::Approval(Box::new(request)))
+            .map(|request| WaitingRequest::Approval(Box::new(request)))
             .or_else(|_| parse_input());
         let parsed = parsed.ok().map(ClientQuestion).filter(|question| question.tool() == tool);
         parsed.ok_or_else(|| {
@@ -93,8 +96,10 @@ impl ClientQuestion {
     /// Renders the input request as `elicitation/create`.
     fn elicitation(&self) -> Result<ElicitRequestParams, String> {
         let (message, schema) = match &self.0 {
-            Waited::Input(pending) => (pending.request.message.clone(), pending.request.schema.clone()),
-            Waited::Approval(request) => {
+            WaitingRequest::Input(pending) => {
+                (pending.request.message.clone(), pending.request.schema.clone())
+            }
+            WaitingRequest::Approval(request) => {
                 let reasons = request.reasons.join(" ");
                 let message =
                     format!("{reasons}\nMay '{}' run with {}?", request.name, request.redacted_arguments);
@@ -116,8 +121,8 @@ impl ClientQuestion {
     /// the first call.
     fn key(&self) -> &str {
         let title = match &self.0 {
-            Waited::Input(pending) => pending.request.schema.get("title").and_then(Value::as_str),
-            Waited::Approval(_) => Some(APPROVE),
+            WaitingRequest::Input(pending) => pending.request.schema.get("title").and_then(Value::as_str),
+            WaitingRequest::Approval(_) => Some(APPROVE),
         };
         title.unwrap_or(DEFAULT_KEY)
     }
@@ -130,8 +135,8 @@ impl ClientQuestion {
     pub(super) fn to_result(&self) -> Result<InputRequiredResult, String> {
         let request = InputRequest::Elicitation(ElicitRequest::new(self.elicitation()?));
         let state = match &self.0 {
-            Waited::Input(pending) => serde_json::to_string(pending),
-            Waited::Approval(request) => serde_json::to_string(request),
+            WaitingRequest::Input(pending) => serde_json::to_string(pending),
+            WaitingRequest::Approval(request) => serde_json::to_string(request),
         };
         let state = state.map_err(|error| format!("The call cannot wait: {error}"))?;
         Ok(InputRequiredResult::new(
@@ -175,7 +180,7 @@ impl ClientQuestion {
         responses: &InputResponses,
         was_requested: bool,
     ) -> Result<Option<ClientReply>, ErrorData> {
-        if matches!(self.0, Waited::Approval(_)) && !was_requested {
+        if matches!(self.0, WaitingRequest::Approval(_)) && !was_requested {
             return Ok(None);
         }
         let Some(response) = responses.get(self.key()) else { return Ok(None) };
@@ -192,24 +197,24 @@ impl ClientQuestion {
     /// Resumes the call. If the input is invalid, the call still waits for input.
     pub(super) async fn resume(&self, toolbox: &Toolbox, reply: ClientReply, turn: &Turn) -> ToolResponse {
         match (&self.0, reply) {
-            (Waited::Input(pending), ClientReply::Accepted(reply)) => {
+            (WaitingRequest::Input(pending), ClientReply::Accepted(reply)) => {
                 match toolbox.resume_with_input((**pending).clone(), reply, turn).await {
                     Ok(response) => response,
                     Err(_) => self.pending_response(),
                 }
             }
-            (Waited::Input(pending), ClientReply::Declined) => {
+            (WaitingRequest::Input(pending), ClientReply::Declined) => {
                 let text = format!("The tool needs input that was not given: {}", pending.request.message);
                 let error = ToolError::failed_with("INPUT_DECLINED", text);
                 toolbox.decline(self.0.clone(), PERSON, error, turn).await
             }
-            (Waited::Approval(request), ClientReply::Accepted(reply))
+            (WaitingRequest::Approval(request), ClientReply::Accepted(reply))
                 if reply.get(APPROVE) == Some(&Value::Bool(true)) =>
             {
                 let request = (**request).clone().approved_by(PERSON);
                 toolbox.resume(request, turn).await
             }
-            (Waited::Approval(_), _) => {
+            (WaitingRequest::Approval(_), _) => {
                 let error =
                     ToolError::denied(format!("The call was not executed: {PERSON} did not approve it."));
                 toolbox.decline(self.0.clone(), PERSON, error, turn).await
@@ -221,7 +226,7 @@ impl ClientQuestion {
     pub(super) fn pending_response(&self) -> ToolResponse {
         let call = self.0.call();
         let call = ToolCall::new(call.id.as_str(), call.name.as_str(), Value::Null);
-        ToolResponse::new(&call, Err(self.0.clone().not_yet()))
+        ToolResponse::new(&call, Err(self.0.clone().into_error()))
     }
 }
 

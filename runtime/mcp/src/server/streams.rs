@@ -18,7 +18,7 @@ use tokio_util::bytes::BytesMut;
 use tokio_util::codec::Decoder;
 use tokio_util::sync::CancellationToken;
 use toolgen_kernel::base::future::BoxFuture;
-use toolgen_kernel::base::lines::{Glance, Line, Lines};
+use toolgen_kernel::base::lines::{Line, Lines, MessageKind};
 
 use super::invalid_request;
 use super::slots::{self, Slots};
@@ -276,9 +276,9 @@ fn decode(line: &[u8]) -> Result<Option<IncomingMessage>, JsonRpcMessageCodecErr
 }
 
 /// Returns why a line is not a message, and its probable kind; `None` if it is a message.
-fn invalid_message(line: &[u8]) -> Option<(Glance, ErrorData)> {
-    let glance = Glance::at(line);
-    if glance == Glance::Odd && serde_json::from_slice::<IgnoredAny>(line).is_ok() {
+fn invalid_message(line: &[u8]) -> Option<(MessageKind, ErrorData)> {
+    let glance = MessageKind::at(line);
+    if glance == MessageKind::Odd && serde_json::from_slice::<IgnoredAny>(line).is_ok() {
         // `rmcp` treats such a message as a notification, which has no response.
         let reason = "The `id` of a request must be a string or an integer of at most 64 bits.";
         return Some((glance, ErrorData::invalid_request(reason, None)));
@@ -289,7 +289,7 @@ fn invalid_message(line: &[u8]) -> Option<(Glance, ErrorData)> {
     Some(match serde_json::from_slice::<Value>(line) {
         Ok(Value::Array(_)) => {
             let reason = "A batch is not a message: send each message on its own line.";
-            (Glance::Unknown(None), ErrorData::invalid_request(reason, None))
+            (MessageKind::Unknown(None), ErrorData::invalid_request(reason, None))
         }
         Ok(_) => {
             let reason = "This is not a valid JSON-RPC 2.0 message: a request has `jsonrpc`, `id`, `method` and \
@@ -306,25 +306,25 @@ fn invalid_message(line: &[u8]) -> Option<(Glance, ErrorData)> {
 /// Returns the error for an HTTP body that is not a message; `None` if it is a message, or no response is expected.
 pub(super) fn invalid_body(body: &[u8]) -> Option<JsonRpcError> {
     match invalid_message(body.trim_ascii())? {
-        (Glance::Answer(_) | Glance::Request(None), _) => None,
-        (Glance::Request(id) | Glance::Unknown(id), error) => {
+        (MessageKind::Answer(_) | MessageKind::Request(None), _) => None,
+        (MessageKind::Request(id) | MessageKind::Unknown(id), error) => {
             Some(JsonRpcError::new(id.and_then(request_id), error))
         }
-        (Glance::Odd, error) => Some(JsonRpcError::new(None, error)),
+        (MessageKind::Odd, error) => Some(JsonRpcError::new(None, error)),
     }
 }
 
 /// Reports an invalid line to its sender; or, if it seems to be a response, to the caller that waits for it.
-fn rejection(glance: Glance, reason: ErrorData) -> Option<LineKind> {
+fn rejection(glance: MessageKind, reason: ErrorData) -> Option<LineKind> {
     match glance {
-        Glance::Answer(id) => {
+        MessageKind::Answer(id) => {
             let error = JsonRpcError::new(request_id(id), reason);
             Some(LineKind::Message(Box::new(JsonRpcMessage::Error(error))))
         }
         // A notification has no response, even if it is invalid.
-        Glance::Request(None) => None,
-        Glance::Odd => rejection(Glance::Unknown(None), reason),
-        Glance::Request(id) | Glance::Unknown(id) => {
+        MessageKind::Request(None) => None,
+        MessageKind::Odd => rejection(MessageKind::Unknown(None), reason),
+        MessageKind::Request(id) | MessageKind::Unknown(id) => {
             let error = JsonRpcError::new(id.and_then(request_id), reason);
             Some(LineKind::Rejected(Box::new(JsonRpcMessage::Error(error))))
         }

@@ -12,7 +12,7 @@ use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::tool::AgentTool;
-use toolgen_kernel::layers::redact::{Secrets, without_bytes};
+use toolgen_kernel::layers::redact::{Secrets, without_binary};
 
 /// A call as it arrived, including secrets. Only the writer may pass its contents to a sink.
 pub(super) struct RawRecord {
@@ -48,7 +48,7 @@ pub(super) enum CallEnd {
 impl CallEnd {
     /// Copies an outcome, without binary content unless records include it.
     pub(super) fn from_outcome(outcome: &Result<ToolResult, ToolError>, bytes: bool) -> CallEnd {
-        let copy = if bytes { ToolResult::clone } else { without_bytes };
+        let copy = if bytes { ToolResult::clone } else { without_binary };
         CallEnd::Outcome(Box::new(outcome.as_ref().map(copy).map_err(ToolError::clone)))
     }
 }

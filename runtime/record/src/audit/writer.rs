@@ -12,7 +12,7 @@ use super::data::non_empty;
 use super::queue::{Ack, CallEnd, CallOutcome, Message, Queue, RawRecord};
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus, CLIENT};
 use toolgen_kernel::base::frozen::Text;
-use toolgen_kernel::base::future::{contained, discard};
+use toolgen_kernel::base::future::{catch_panic, discard};
 use toolgen_kernel::base::time::rfc3339;
 use toolgen_kernel::call::digest::promise;
 use toolgen_kernel::call::error::ToolError;
@@ -163,7 +163,7 @@ impl Writer {
         ack: Option<Ack>,
         batch: &mut Batch,
     ) {
-        let outcome = contained(|| record.outcome(end, duration, has_run));
+        let outcome = catch_panic(|| record.outcome(end, duration, has_run));
         let outcome = outcome.unwrap_or_else(|| redaction_failure(end, duration, has_run));
         let result = self.call_sink(|sink| sink.outcome(&record.intent, &outcome));
         self.record_result(result, ack, batch);
@@ -217,7 +217,7 @@ impl Writer {
         operation: impl FnOnce(&mut dyn AuditSink) -> Result<(), AuditError>,
     ) -> Result<(), AuditError> {
         let sink = &mut *self.sink;
-        contained(|| operation(sink)).unwrap_or_else(|| Err(AuditError::new("the sink panicked")))
+        catch_panic(|| operation(sink)).unwrap_or_else(|| Err(AuditError::new("the sink panicked")))
     }
 
     /// Creates the redacted intent.
@@ -239,7 +239,7 @@ impl Writer {
             tool,
             at,
         } = raw;
-        let redacted = contained(|| {
+        let redacted = catch_panic(|| {
             let tool_info = match &tool {
                 Some(tool) => self.tool_info(tool),
                 None => Arc::clone(&self.unknown_tool),

@@ -5,13 +5,13 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
 use super::redaction::SecretFilter;
-use toolgen_kernel::engine::interceptor::{TapedAnswer, TapedRequest};
+use toolgen_kernel::engine::interceptor::{RecordedRequest, RecordedResponse};
 
 /// Headers that describe the transfer of the body, which is already decoded, and whose length a mask may have changed.
 const TRANSFER_HEADERS: [&str; 3] = ["content-length", "transfer-encoding", "content-encoding"];
 
 /// Returns a request as JSON.
-pub(super) fn request(request: &TapedRequest) -> Value {
+pub(super) fn request(request: &RecordedRequest) -> Value {
     let mut out = Map::new();
     out.insert("method".to_owned(), request.method.as_str().into());
     out.insert("url".to_owned(), request.url.as_str().into());
@@ -21,7 +21,7 @@ pub(super) fn request(request: &TapedRequest) -> Value {
 }
 
 /// Returns a response as JSON.
-pub(super) fn response_json(response: &TapedAnswer) -> Value {
+pub(super) fn response_json(response: &RecordedResponse) -> Value {
     let mut out = Map::new();
     out.insert("status".to_owned(), response.status.into());
     out.insert("headers".to_owned(), headers(&response.headers));
@@ -30,7 +30,7 @@ pub(super) fn response_json(response: &TapedAnswer) -> Value {
 }
 
 /// Reads a response.
-pub(super) fn read_response(recorded: &Value) -> Result<TapedAnswer, String> {
+pub(super) fn read_response(recorded: &Value) -> Result<RecordedResponse, String> {
     if recorded.is_null() {
         return Err("it had no response when it was recorded".to_owned());
     }
@@ -43,7 +43,7 @@ pub(super) fn read_response(recorded: &Value) -> Result<TapedAnswer, String> {
     }
     headers.retain(|(name, _)| !TRANSFER_HEADERS.contains(&name.as_str()));
     let body = recorded.get("body").map_or(Ok(Vec::new()), bytes)?;
-    Ok(TapedAnswer { status, headers, body })
+    Ok(RecordedResponse { status, headers, body })
 }
 
 /// Whether a recorded body is binary and holds a secret: a known credential, or a value that the rules of the redactor

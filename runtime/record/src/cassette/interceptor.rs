@@ -10,7 +10,7 @@ use super::mcp;
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::secrets::Secrets;
 use toolgen_kernel::engine::interceptor::TrafficInterceptor;
-use toolgen_kernel::engine::interceptor::{TapedAnswer, TapedRequest};
+use toolgen_kernel::engine::interceptor::{RecordedRequest, RecordedResponse};
 
 impl TrafficInterceptor for Cassette {
     fn plays(&self) -> bool {
@@ -25,7 +25,7 @@ impl TrafficInterceptor for Cassette {
         unpoisoned(self.0.state.lock()).known_secrets.add_all(secrets);
     }
 
-    fn replay_response(&self, request: TapedRequest) -> Result<TapedAnswer, String> {
+    fn replay_response(&self, request: RecordedRequest) -> Result<RecordedResponse, String> {
         let mut state = unpoisoned(self.0.state.lock());
         let index = self.find(&mut state, &http::request(&request), |entry| match entry {
             Entry::Http { request, .. } => Some(request.clone()),
@@ -38,13 +38,13 @@ impl TrafficInterceptor for Cassette {
         }
     }
 
-    fn record_request(&self, request: TapedRequest) -> usize {
+    fn record_request(&self, request: RecordedRequest) -> usize {
         let mut state = unpoisoned(self.0.state.lock());
         state.entries.push(Entry::Http { request: http::request(&request), response: Value::Null });
         state.entries.len() - 1
     }
 
-    fn answered(&self, number: usize, response: TapedAnswer) {
+    fn answered(&self, number: usize, response: RecordedResponse) {
         let mut state = unpoisoned(self.0.state.lock());
         if let Some(Entry::Http { response: slot, .. }) = state.entries.get_mut(number) {
             *slot = http::response_json(&response);

@@ -17,9 +17,9 @@ pub struct Difference {
     /// What differs.
     pub kind: DifferenceKind,
     /// The recorded call that was expected, if there was one.
-    pub expected: Option<CallAt>,
+    pub expected: Option<CallLocation>,
     /// The call that was made, if there was one, with its arguments redacted.
-    pub found: Option<CallAt>,
+    pub found: Option<CallLocation>,
     /// The locations where the arguments differ.
     pub arguments: Vec<ValueDifference>,
     /// The number of calls in the recording.
@@ -54,7 +54,7 @@ pub enum DifferenceKind {
 /// A call in a [`Difference`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct CallAt {
+pub struct CallLocation {
     /// The number in the recording; 0 if the call is not in the recording.
     pub number: usize,
     /// The tool.
@@ -65,7 +65,7 @@ pub struct CallAt {
     pub inside: String,
 }
 
-impl fmt::Display for CallAt {
+impl fmt::Display for CallLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.number > 0 {
             write!(f, "call {}: ", self.number)?;

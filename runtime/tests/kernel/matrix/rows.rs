@@ -153,7 +153,7 @@ pub(crate) fn deciders() -> Vec<Row> {
     vec![
         row(
             "rate",
-            &["rate_limit", "Limited"],
+            &["rate_limit", "RateLimitLayer"],
             |s| {
                 s.build(|b, world| {
                     let world = Arc::clone(world);
@@ -167,7 +167,7 @@ pub(crate) fn deciders() -> Vec<Row> {
         row("layer", &["layer"], |s| s.build(|b, _| b.layer(Twice(AtomicUsize::new(0)))), checks::rate),
         row(
             "repeats",
-            &["max_repeated_failures", "Repeats"],
+            &["max_repeated_failures", "RepeatLayer"],
             |s| s.build(|b, _| b.max_repeated_failures(std::num::NonZeroU32::new(FAILURES))),
             checks::failures,
         ),
@@ -206,7 +206,7 @@ pub(crate) fn deciders() -> Vec<Row> {
         ),
         row(
             "modify",
-            &["middleware", "Decides"],
+            &["middleware", "MiddlewareLayer"],
             |s| s.build(|b, w| b.middleware(By(Arc::clone(w), prefix))),
             checks::modified,
         ),

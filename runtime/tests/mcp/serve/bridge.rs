@@ -5,7 +5,7 @@ use rmcp::model::ClientConfig;
 use rmcp::service::{RoleClient, RunningService};
 use toolgen_runtime::ToolboxContext;
 use toolgen_runtime::Turn;
-use toolgen_runtime::engine::mcp::rmcp::{Progress, reporting, tools};
+use toolgen_runtime::engine::mcp::rmcp::{Progress, tools, tools_with_progress};
 use toolgen_runtime::serve::mcp::rmcp::handler;
 
 use crate::prelude::*;
@@ -54,7 +54,7 @@ async fn client_tools_and_toolbox_handler_can_be_bridged() {
 async fn progress_passes_the_bridge_in_both_directions() {
     let progress = Progress::new();
     let (client, _heard) = connected(progress.clone()).await;
-    let tools = reporting("far", client.peer(), &progress).await.unwrap();
+    let tools = tools_with_progress("far", client.peer(), &progress).await.unwrap();
     let toolbox = Registry::new(tools).unwrap().toolbox(ToolboxContext::new());
     let calls = (0..20).map(|number| {
         let toolbox = toolbox.clone();

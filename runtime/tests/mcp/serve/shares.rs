@@ -31,7 +31,7 @@ impl Raw {
 #[tokio::test]
 async fn requests_per_caller_are_limited() {
     for known in [true, false] {
-        let server = server().0.max_requests_each(3);
+        let server = server().0.max_requests_per_caller(3);
         let raw = Raw::of(if known { principals(server) } else { server }).await;
         let (hers, his) = (raw.begin("alice").await.unwrap(), raw.begin("bob").await.unwrap());
         let again = if known { raw.begin("bob").await.unwrap() } else { his.clone() };
@@ -55,7 +55,7 @@ async fn requests_per_caller_are_limited() {
 
 #[tokio::test]
 async fn calls_per_principal_are_limited() {
-    let raw = Raw::of(principals(server().0.max_calls(4).max_calls_each(2))).await;
+    let raw = Raw::of(principals(server().0.max_calls(4).max_calls_per_principal(2))).await;
     let (hers, his) = (raw.begin("alice").await.unwrap(), raw.begin("bob").await.unwrap());
     let running = [raw.hang("bob", &his, 7).await, raw.hang("bob", &his, 8).await];
     let refused = raw.hang("bob", &his, 9).await.text().await.unwrap();

@@ -14,7 +14,7 @@ use super::model::{
     Body, Item, Origin, Presence, Struct, StructField, Ty, TypeRequest, Union, Use, Variant, Wrap,
 };
 use super::objects::{MAX_NESTING, object_of, scalar, without_null};
-use super::repeats::{self, Repeats};
+use super::repeats::{self, RepeatLayer};
 use super::scalars::{constant, integer, scalar_type, type_names};
 use super::titles::Titles;
 use super::type_site::TypeSite;
@@ -25,7 +25,7 @@ use super::{depth, raw, union, variants};
 pub(super) struct Lowering<'a> {
     defs: &'a List<Def>,
     usage: &'a BTreeMap<String, Usage>,
-    repeats: &'a Repeats,
+    repeats: &'a RepeatLayer,
     titles: Titles,
     text_types: &'a [TextType],
     items: Vec<Item>,
@@ -47,7 +47,7 @@ impl<'a> Lowering<'a> {
     pub(super) fn new(
         defs: &'a List<Def>,
         usage: &'a BTreeMap<String, Usage>,
-        repeats: &'a Repeats,
+        repeats: &'a RepeatLayer,
         titles: Titles,
         text_types: &'a [TextType],
     ) -> Lowering<'a> {

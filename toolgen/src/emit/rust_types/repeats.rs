@@ -12,21 +12,21 @@ use crate::shape_walk::parts;
 
 /// The enumerations of strings of a document, by their values.
 #[derive(Default)]
-pub(super) struct Repeats {
+pub(super) struct RepeatLayer {
     /// The number of unnamed shapes that have the enumeration.
     counts: BTreeMap<String, usize>,
     /// The first named shape of the enumeration.
     by_key: BTreeMap<String, String>,
 }
 
-impl Repeats {
+impl RepeatLayer {
     /// Finds the enumerations in the tools and in the named shapes that they reach.
     pub(super) fn of(
         tools: &[TypeRequest<'_>],
         defs: &List<Def>,
         usage: &BTreeMap<String, Usage>,
-    ) -> Repeats {
-        let mut repeats = Repeats::default();
+    ) -> RepeatLayer {
+        let mut repeats = RepeatLayer::default();
         for TypeRequest { spec, .. } in tools {
             repeats.visit(&spec.input);
             if let Some(output) = &spec.output {

@@ -9,7 +9,7 @@ use super::codes;
 use super::context::{Context, suggest_name};
 use super::node::Node;
 use crate::problem::codes::SELECTOR;
-use crate::size::kept_in_vain;
+use crate::size::unmatched_keeps;
 use crate::source::Pointer;
 
 /// The attributes of a tool, and the defaults of its file.
@@ -47,7 +47,7 @@ impl<'a> Context<'a> {
                     spec.slim = slim;
                     // The defaults may name an argument of another tool.
                     if attributes.own.get("slim").is_some() {
-                        for (message, help) in kept_in_vain(&spec.slim, &[&*spec]) {
+                        for (message, help) in unmatched_keeps(&spec.slim, &[&*spec]) {
                             self.report(SELECTOR, &pointer, message, help);
                         }
                     }

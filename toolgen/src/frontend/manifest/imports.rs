@@ -200,7 +200,7 @@ impl<'a> Context<'a> {
         pointer: &Pointer,
     ) -> bool {
         let mut is_selection_valid = true;
-        for problem in import_problems.take_choices() {
+        for problem in import_problems.take_option_problems() {
             let is_error = problem.severity() == Severity::Error;
             is_selection_valid &= !is_error;
             let code = if is_error { codes::IMPORT_CHOICE } else { codes::IMPORT_OPTION };

@@ -1,7 +1,7 @@
 //! Rules of arguments that JSON Schema does not have: `deny_pattern`, `deny_message` and `path`, as in `#[arg(…)]`.
 
 use serde_json::Value;
-use toolgen_core::internal::below::{LEADS_OUT, REFUSED};
+use toolgen_core::internal::below::{OUTSIDE_PATTERN, REFUSED};
 use toolgen_core::schema::shape::{ArrayRules, Kind, StringRules, is_pattern};
 use toolgen_core::{Shape, Text};
 
@@ -20,7 +20,7 @@ impl<'a> Context<'a> {
         let string_or_empty = |value: Option<&'a Value>| value.map(Value::as_str).unwrap_or(Some(""));
         let rules = match (deny, string_or_empty(deny), string_or_empty(message), path) {
             (None, _, Some(""), Some(Value::Bool(false))) => return,
-            (None, _, Some(""), Some(Value::Bool(true))) => Ok((LEADS_OUT, REFUSED)),
+            (None, _, Some(""), Some(Value::Bool(true))) => Ok((OUTSIDE_PATTERN, REFUSED)),
             (_, _, _, Some(Value::Bool(_))) => Err((
                 "`path` cannot be combined with another rule for the same string",
                 "leave one of the two out",

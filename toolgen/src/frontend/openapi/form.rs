@@ -1,7 +1,7 @@
 //! Reads forms: the parts of a body, which are encoded separately, and the files among them.
 
 use toolgen_core::internal::outline_within;
-use toolgen_core::internal::truncate::before_next;
+use toolgen_core::internal::truncate::sentence_separator;
 use toolgen_core::schema::shape::read::SchemaVersion;
 use toolgen_core::schema::shape::{Extra, Field, Kind, ObjectRules, StringRules, UnionMode, UnionRules};
 use toolgen_core::spec::plan::{
@@ -289,8 +289,8 @@ impl<'a> Context<'a> {
     pub(super) fn encoded_description(&mut self, shape: &Shape, media_type: &str) -> Text {
         let object = self.resolved(shape);
         let existing = [&shape.description, &object.description].into_iter().find(|text| !text.is_empty());
-        let existing =
-            existing.map_or_else(String::new, |text| format!("{}{}", text.trim_end(), before_next(text)));
+        let existing = existing
+            .map_or_else(String::new, |text| format!("{}{}", text.trim_end(), sentence_separator(text)));
         let outline = outline_within(&object, &List::EMPTY)
             .map_or_else(String::new, |outline| format!(" of {outline}"));
         format!("{existing}The {media_type}{outline}.").into()

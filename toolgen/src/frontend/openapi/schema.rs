@@ -144,7 +144,7 @@ impl<'a> Source<'a> for Context<'a> {
             ReadProblemKind::PatternDialect => {
                 (codes::PATTERN_DIALECT, "write it in the syntax of ECMA-262, without flags")
             }
-            ReadProblemKind::PatternUntried => {
+            ReadProblemKind::PatternUnchecked => {
                 (codes::PATTERN_DIALECT, "repeat less of it, or smaller parts")
             }
             ReadProblemKind::Default => (codes::DEFAULT, "correct the default or the schema"),
@@ -200,8 +200,8 @@ impl<'a> Source<'a> for Context<'a> {
         }
     }
 
-    fn one_way(&self, name: &str) -> Option<&'static str> {
-        self.defs.one_way(name)
+    fn access_keyword(&self, name: &str) -> Option<&'static str> {
+        self.defs.access_keyword(name)
     }
 
     fn is_open(&self, name: &str) -> bool {

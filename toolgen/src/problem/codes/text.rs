@@ -62,7 +62,7 @@ meaningful to a model. A description is part of the prompt in every turn.
 Review it. Describe what the tool does, and put instructions into the system prompt of your program. W0604 is the same
 for MCP servers.
 ";
-    UNFIT_EXAMPLE = "N0712", "An example is not a call that the tool accepts", "
+    INVALID_EXAMPLE = "N0712", "An example is not a call that the tool accepts", "
 A model imitates examples. This one violates the schema, so it is not shown in documentation.
 
 Correct the example or the schema. Manifests are stricter: E0420.

@@ -25,7 +25,7 @@ pub(crate) fn with_complete_variants(shape: &Shape, defs: &List<Def>) -> Option<
 }
 
 /// Completes all named shapes, and returns them as a list.
-pub fn complete_all(by_name: &mut BTreeMap<String, Shape>) -> List<Def> {
+pub fn complete_variants(by_name: &mut BTreeMap<String, Shape>) -> List<Def> {
     let def =
         |(name, shape): (&String, &Shape)| Def { name: name.clone().into(), schema: shape.clone().into() };
     let defs: List<Def> = by_name.iter().map(def).collect();

@@ -69,7 +69,7 @@ impl Literal {
 
 /// Copies the value in a constant.
 #[must_use]
-pub const fn literal_copied(literal: &Literal) -> Literal {
+pub const fn copy_literal(literal: &Literal) -> Literal {
     match literal {
         Literal::Null => Literal::Null,
         Literal::Bool(value) => Literal::Bool(*value),

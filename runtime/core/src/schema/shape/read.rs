@@ -80,7 +80,7 @@ pub enum ReadProblemKind {
     /// A pattern is a regular expression of another dialect than ECMA-262. It is shown, but not checked.
     PatternDialect,
     /// A pattern repeats too much to be matched. It is shown, but not checked.
-    PatternUntried,
+    PatternUnchecked,
     /// A default is invalid under its schema.
     Default,
     /// A reference does not name a schema under `$defs`.

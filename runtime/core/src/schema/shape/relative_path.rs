@@ -2,7 +2,7 @@
 
 /// The pattern of strings that are not such paths on at least one operating system, for
 /// [`StringRules::deny`](super::StringRules::deny). [`fault`] gives the reason for each.
-pub const LEADS_OUT: &str = r"(^|[/\\])\.\.([/\\]|$)|^[/\\]|^[A-Za-z]:|^~([/\\]|$)|\x00";
+pub const OUTSIDE_PATTERN: &str = r"(^|[/\\])\.\.([/\\]|$)|^[/\\]|^[A-Za-z]:|^~([/\\]|$)|\x00";
 
 /// The start of messages about rejected paths; a reason follows.
 pub const REFUSED: &str = "path traversal not allowed";
@@ -11,22 +11,22 @@ pub const REFUSED: &str = "path traversal not allowed";
 /// applies the rules of all operating systems, regardless of the current one.
 #[must_use]
 pub fn fault(path: &str) -> Option<&'static str> {
-    climbs(path).or_else(|| begins_elsewhere(path))
+    parent_fault(path).or_else(|| root_fault(path))
 }
 
 /// The part of [`fault`] that concerns everything after the start of the path.
 #[must_use]
-pub fn climbs(path: &str) -> Option<&'static str> {
+pub fn parent_fault(path: &str) -> Option<&'static str> {
     if path.contains('\0') {
         return Some("it contains a NUL character; remove it");
     }
-    let climbs = path.split(['/', '\\']).any(|part| part == "..");
-    climbs.then_some("it contains `..`; write a path inside the directory, without `..`")
+    let parent_fault = path.split(['/', '\\']).any(|part| part == "..");
+    parent_fault.then_some("it contains `..`; write a path inside the directory, without `..`")
 }
 
 /// The part of [`fault`] that concerns the start of the path.
 #[must_use]
-pub fn begins_elsewhere(path: &str) -> Option<&'static str> {
+pub fn root_fault(path: &str) -> Option<&'static str> {
     let bytes = path.as_bytes();
     match bytes {
         [b'/', ..] => {
@@ -71,12 +71,12 @@ mod tests {
             ("a\0b", "NUL"),
         ] {
             let reason = fault(path).unwrap_or_default();
-            assert!(reason.contains(message) && is_found(LEADS_OUT, path), "{path}: {reason}");
+            assert!(reason.contains(message) && is_found(OUTSIDE_PATTERN, path), "{path}: {reason}");
         }
         for path in
             ["", "a", "a/b.txt", "..a", "a..", "a/.../b", ".", "./a", "C", "~a", "~$a.docx", "a~", "1:"]
         {
-            assert!(fault(path).is_none() && !is_found(LEADS_OUT, path), "{path}");
+            assert!(fault(path).is_none() && !is_found(OUTSIDE_PATTERN, path), "{path}");
         }
     }
 }

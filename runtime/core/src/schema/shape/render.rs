@@ -63,7 +63,7 @@ impl Loss {
     /// Whether a value that the tool accepts cannot be sent in this dialect. A strict dialect cannot express the value;
     /// a lax dialect can.
     #[must_use]
-    pub fn withholds(&self) -> bool {
+    pub fn withholds_values(&self) -> bool {
         self.keyword == "nullable"
     }
 }

@@ -16,7 +16,7 @@ pub enum TemplateProblem {
     /// There is no value of this name: `no value for '{{.Name}}'`.
     NoValue(String),
     /// The text between braces is not a valid name: `'{{…}}' is not a place for a value`.
-    NotAPlace(String),
+    InvalidPlaceholder(String),
     /// A placeholder is not closed: `'{{' without '}}'`.
     Open,
 }
@@ -49,7 +49,7 @@ pub fn fill(template: &str, values: &[(&str, &str)]) -> Result<String, TemplateE
         };
         rest = after;
         match placeholder_name(placeholder) {
-            None => problems.push(TemplateProblem::NotAPlace(placeholder.to_owned())),
+            None => problems.push(TemplateProblem::InvalidPlaceholder(placeholder.to_owned())),
             Some(name) => match values.iter().find(|(key, _)| *key == name) {
                 Some((_, value)) => out.push_str(value),
                 None => problems.push(TemplateProblem::NoValue(name.to_owned())),
@@ -71,7 +71,7 @@ impl fmt::Display for TemplateProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TemplateProblem::NoValue(name) => write!(f, "no value for '{{{{.{name}}}}}'"),
-            TemplateProblem::NotAPlace(placeholder) => {
+            TemplateProblem::InvalidPlaceholder(placeholder) => {
                 write!(f, "'{{{{{placeholder}}}}}' is not a place for a value")
             }
             TemplateProblem::Open => f.write_str("'{{' without '}}'"),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::base::future::contained;
+use crate::base::future::catch_panic;
 use crate::call::result::ToolResult;
 use crate::call::secrets::Secrets;
 use crate::call::span::Attribute;
@@ -21,14 +21,14 @@ impl ToolContext {
             if let Some(secrets) = self.token.secrets() {
                 secrets.hide_in(&mut result);
             }
-            contained(|| on_update(result));
+            catch_panic(|| on_update(result));
         }
     }
 
     /// Reports a line of progress to the callback, if there is one, like [`update`](Self::update).
     pub fn progress(&self, line: impl Into<String>) {
         if let Some(on_progress) = self.turn().on_progress.as_ref().filter(|_| !self.is_over()) {
-            contained(|| {
+            catch_panic(|| {
                 let mut line = line.into();
                 if let Some(secrets) = self.token.secrets() {
                     secrets.hide_in_text(&mut line);

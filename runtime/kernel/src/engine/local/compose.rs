@@ -9,7 +9,7 @@ use crate::call::result::ToolResult;
 use crate::engine::arguments::{missing, unusable};
 use crate::schema::shape::decode::ArgumentProblemKind;
 use crate::spec::plan::{ComposePlan, ForEach, Step};
-use crate::spec::template::{Condition, Root, Scope, Unfilled};
+use crate::spec::template::{Condition, MissingValue, Root, Scope};
 
 /// Runs the steps and combines their results.
 pub(super) async fn run(
@@ -102,7 +102,7 @@ impl<'a> StepContext<'a> {
         let items = match scope.find(&each.list) {
             Some(Value::Array(items)) => items.as_slice(),
             None if each.list.optional => &[],
-            None => return Err(self.missing_value(Unfilled(each.list.clone()))),
+            None => return Err(self.missing_value(MissingValue(each.list.clone()))),
             Some(_) => return Err(invalid(format!("step `{}` needs an array here", self.step.id))),
         };
         let limit = each.max_items as usize;
@@ -138,7 +138,7 @@ impl<'a> StepContext<'a> {
         }
     }
 
-    fn missing_value(self, reason: Unfilled) -> ToolError {
+    fn missing_value(self, reason: MissingValue) -> ToolError {
         match reason.0.root {
             Root::Argument(_) => missing(reason),
             Root::Step(_) | Root::Item => {

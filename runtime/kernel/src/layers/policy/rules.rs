@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use toolgen_core::internal::meant_pattern;
+use toolgen_core::internal::closest_pattern;
 
 use super::glob;
 use crate::base::frozen::Text;
@@ -254,7 +254,7 @@ impl PolicyRules {
         let to_unknown_tool = |rule: &Rule| {
             let condition = rule.text.split_whitespace().find(|word| !word.starts_with("effect:"));
             let suggestion = condition
-                .and_then(|condition| meant_pattern(condition, candidates.iter().map(String::as_str)));
+                .and_then(|condition| closest_pattern(condition, candidates.iter().map(String::as_str)));
             UnknownTool { name: rule.text.clone(), suggestion: suggestion.map(Text::from) }
         };
         unused.map(to_unknown_tool).collect()

@@ -6,7 +6,7 @@ use crate::call::result::{Content, ResourceData, ToolResult};
 
 /// Returns a copy of the result in which images, audio and files are replaced by their length.
 #[doc(hidden)]
-pub fn without_bytes(result: &ToolResult) -> ToolResult {
+pub fn without_binary(result: &ToolResult) -> ToolResult {
     let length = |data: &String| match data.starts_with('[') {
         // Already replaced: this is not base64.
         true => data.clone(),

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::scan::{self, Prefix};
 use super::{FAILED_MASK, REDACTED, Secrets, TOO_DEEP_MASK};
-use crate::base::future::contained;
+use crate::base::future::catch_panic;
 use crate::base::secret_names::Keys;
 
 /// A rule of the program: takes the key of a string (empty if there is no key) and the string, and returns the
@@ -87,7 +87,7 @@ impl RedactionRules {
             None => self.redact_known(text, secrets).unwrap_or(Cow::Borrowed(text)),
         };
         for rule in &self.rules {
-            match contained(|| rule(key, &redacted)) {
+            match catch_panic(|| rule(key, &redacted)) {
                 Some(Some(replacement)) => redacted = Cow::Owned(replacement),
                 Some(None) => {}
                 None => return Cow::Owned(FAILED_MASK.to_owned()),

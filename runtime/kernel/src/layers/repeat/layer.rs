@@ -26,7 +26,7 @@ const FOREVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// The guards of a toolbox: one per session, and one for calls without a session that have a principal or an agent.
 #[derive(Clone)]
-pub(crate) struct Repeats {
+pub(crate) struct RepeatLayer {
     limit: Option<NonZeroU32>,
     local: Arc<RepeatGuard>,
     /// The store that shares the counts with other processes.
@@ -54,9 +54,9 @@ struct CountedCall {
     failures: FailedCall,
 }
 
-impl Repeats {
-    pub(crate) fn new(limit: Option<NonZeroU32>) -> Repeats {
-        Repeats { limit, local: Arc::new(new_guard(limit)), shared: None }
+impl RepeatLayer {
+    pub(crate) fn new(limit: Option<NonZeroU32>) -> RepeatLayer {
+        RepeatLayer { limit, local: Arc::new(new_guard(limit)), shared: None }
     }
 
     /// Sets the limit, and resets all counts.
@@ -156,7 +156,7 @@ impl<'a> Guard<'a> {
     }
 }
 
-impl Layer for Repeats {
+impl Layer for RepeatLayer {
     fn stage(&self) -> Stage {
         Stage::Arguments
     }
@@ -208,9 +208,9 @@ impl Layer for Repeats {
     }
 }
 
-impl Default for Repeats {
+impl Default for RepeatLayer {
     fn default() -> Self {
-        Repeats::new(NonZeroU32::new(3))
+        RepeatLayer::new(NonZeroU32::new(3))
     }
 }
 

@@ -15,7 +15,7 @@ use crate::call::context::ToolContext;
 use crate::call::control::{Control, Effect, InputRequest, PendingInputCall};
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
-use crate::call::resumption::Waited;
+use crate::call::resumption::WaitingRequest;
 use crate::call::tool::AgentTool;
 use crate::layers::control::{
     EFFECT_FAILED, EFFECT_UNHANDLED, EffectHandler, InputHandler, InputQuestion, InputReply,
@@ -128,8 +128,8 @@ impl Layers {
     ) -> ToolError {
         let waiting = self.seals.waiting(call, call.name.clone(), call.arguments.clone(), inputs, ctx);
         let pending = PendingInputCall { call: waiting, request };
-        let sealed = self.seals.seal(Waited::Input(Box::new(pending)), tool, registry);
-        sealed.map_or_else(|error| error, Waited::not_yet)
+        let sealed = self.seals.seal(WaitingRequest::Input(Box::new(pending)), tool, registry);
+        sealed.map_or_else(|error| error, WaitingRequest::into_error)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolgen_core::internal::{completed, under_wire_names};
+use toolgen_core::internal::{completed, to_wire_names};
 
 use super::Layers;
 use super::recording::Record;
@@ -13,10 +13,10 @@ use crate::call::approval::ApprovalRequest;
 use crate::call::callback::{CallbackFailure, with_timeout};
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
-use crate::call::resumption::{Resumption, Waited};
+use crate::call::resumption::{Resumption, WaitingRequest};
 use crate::call::span::Attribute;
 use crate::call::tool::{AgentTool, decoded_for, parsed, read};
-use crate::layers::approval::{callees, not_shown};
+use crate::layers::approval::{callees, not_shown_error};
 use crate::layers::layer::Layer;
 use crate::layers::middleware::{Approval, MiddlewareDecision, ToolRequest};
 use crate::layers::redact::ToolRedactor;
@@ -46,7 +46,7 @@ impl Arguments {
 
     /// Returns the arguments of an approved call.
     fn approved(spec: &ToolSpec, visible: Value) -> Result<Arguments, ToolError> {
-        let wire = under_wire_names(&visible, &spec.input, &spec.defs).map_err(ToolError::from_problems)?;
+        let wire = to_wire_names(&visible, &spec.input, &spec.defs).map_err(ToolError::from_problems)?;
         Ok(Arguments { visible, wire })
     }
 
@@ -63,7 +63,7 @@ impl Arguments {
 fn redacted(redactor: Option<&ToolRedactor>, arguments: &Value) -> Result<Value, ToolError> {
     redactor
         .map_or(Ok(Value::Null), |redactor| redactor.for_approval(arguments))
-        .map_err(|error| not_shown(&error))
+        .map_err(|error| not_shown_error(&error))
 }
 
 impl Layers {
@@ -135,7 +135,7 @@ impl Layers {
         ctx: &ToolContext,
     ) -> Result<String, ToolError> {
         let (redacted, secrets) = (redacted(redactor, arguments)?, ctx.secrets().unwrap_or_default());
-        self.redactor.reason(reason, &redacted, &secrets).map_err(|error| not_shown(&error))
+        self.redactor.reason(reason, &redacted, &secrets).map_err(|error| not_shown_error(&error))
     }
 
     async fn ask_layer(
@@ -173,8 +173,8 @@ impl Layers {
         let call = self.seals.waiting(call, name, arguments, previous.inputs.clone(), ctx);
         let calls = callees(tool, registry);
         let request = ApprovalRequest { call, redacted_arguments, calls, reasons, approver: Text::EMPTY };
-        let waited = self.seals.seal(Waited::Approval(Box::new(request)), tool, registry)?;
-        let Waited::Approval(request) = &waited else { return Err(waited.not_yet()) };
+        let waited = self.seals.seal(WaitingRequest::Approval(Box::new(request)), tool, registry)?;
+        let WaitingRequest::Approval(request) = &waited else { return Err(waited.into_error()) };
         let approval = match (decision, &self.approver) {
             // A replay has the recorded decision, so the approver is not called.
             (Some(approval), _) => approval,
@@ -207,7 +207,7 @@ impl Layers {
                 // The new request replaces the old one.
                 self.seals.spend(&previous.spends, self.callback_timeouts.callbacks).await?;
                 self.seals.put(request, ctx, self.callback_timeouts.callbacks).await?;
-                return Err(waited.not_yet());
+                return Err(waited.into_error());
             }
         };
         let approved = ToolCall::resumed(waited, None);

@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::base::frozen::Text;
-use crate::base::future::contained;
+use crate::base::future::catch_panic;
 use crate::call::callback::{CallbackFailure, with_timeout};
 use crate::call::context::{ToolContext, TurnContext};
 use crate::call::error::ToolError;
@@ -85,7 +85,7 @@ impl Observers {
                 message: events.redactor.text(&line, &Secrets::default()).into_owned(),
             });
             if let Some(next) = &next {
-                contained(|| next(line));
+                catch_panic(|| next(line));
             }
         }));
         let (observers, next) = (Arc::clone(self), turn.on_update.clone());
@@ -147,7 +147,7 @@ impl Observers {
 
     fn report_begin(&self, arguments: &Value, ctx: &ToolContext) {
         if let Some(events) = &self.events {
-            contained(|| {
+            catch_panic(|| {
                 let arguments = events.redactor.redact_arguments(arguments, ctx);
                 (events.on_event)(self.event(EventKind::ToolCall { arguments }));
             });
@@ -164,7 +164,7 @@ impl Observers {
     ) -> bool {
         let Some(events) = &self.events else { return true };
         let secrets = ctx.secrets().unwrap_or_default();
-        let kind = contained(|| match outcome {
+        let kind = catch_panic(|| match outcome {
             Ok(result) => {
                 let (content, _) = events.redact_result(result, &secrets);
                 EventKind::ToolResponse { content, is_error: result.is_error(), duration }
@@ -179,13 +179,14 @@ impl Observers {
             || EventKind::Error { message: String::new(), code: "UNKNOWN".to_owned(), duration };
         let end = events.gate.close(self.event(kind.unwrap_or_else(unknown_error)));
         let is_sent = end.is_some();
-        end.and_then(|end| contained(|| (events.on_event)(end)));
+        end.and_then(|end| catch_panic(|| (events.on_event)(end)));
         is_sent
     }
 
     fn update(&self, result: ToolResult, next: Option<&(dyn Fn(ToolResult) + Send + Sync)>) {
         if let Some(hooks) = &self.hooks
-            && contained(|| hooks.before_tool_execution_update(&self.id, &self.name, &result)) == Some(false)
+            && catch_panic(|| hooks.before_tool_execution_update(&self.id, &self.name, &result))
+                == Some(false)
         {
             return;
         }
@@ -195,23 +196,23 @@ impl Observers {
         });
         let Some(hooks) = &self.hooks else {
             if let Some(next) = next {
-                contained(|| next(result));
+                catch_panic(|| next(result));
             }
             return;
         };
         if let Some(next) = next {
-            contained(|| next(result.clone()));
+            catch_panic(|| next(result.clone()));
         }
-        contained(|| hooks.after_tool_execution_update(&self.id, &self.name, &result));
+        catch_panic(|| hooks.after_tool_execution_update(&self.id, &self.name, &result));
     }
 
     /// Sends an event of a running call.
     fn report(&self, kind: impl FnOnce(&Events) -> EventKind) {
         let Some(events) = self.events.as_ref().filter(|events| events.gate.enter()) else { return };
         // An error of a subscriber does not affect the call.
-        contained(|| (events.on_event)(self.event(kind(events))));
+        catch_panic(|| (events.on_event)(self.event(kind(events))));
         if let Some(end) = events.gate.leave() {
-            contained(|| (events.on_event)(end));
+            catch_panic(|| (events.on_event)(end));
             events.ended.notify_one();
         }
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::otel_span::within;
 use crate::base::frozen::Text;
-use crate::base::future::{BoxFuture, caught, contained};
+use crate::base::future::{BoxFuture, catch_panic, catch_panic_async};
 use crate::call::ToolCall;
 use crate::call::context::{ToolContext, next_turn};
 use crate::call::error::ToolError;
@@ -62,7 +62,7 @@ impl Inner {
         for layer in relevant {
             let mut observer = None;
             within(&observers, &mut || {
-                observer = contained(|| layer.observe(&called, ctx))
+                observer = catch_panic(|| layer.observe(&called, ctx))
                     .unwrap_or_else(|| Some(Box::new(PanickedObserver)));
             });
             observers.extend(observer);
@@ -133,11 +133,11 @@ impl Record {
             let (mut innermost, mut finish) = (Some(innermost), None);
             within(&self.0, &mut || {
                 if let Some(observer) = innermost.take() {
-                    finish = contained(|| observer.finish(outcome, secrets.clone())).flatten();
+                    finish = catch_panic(|| observer.finish(outcome, secrets.clone())).flatten();
                 }
             });
             if let Some(finish) = finish {
-                caught(finish).await;
+                catch_panic_async(finish).await;
             }
         }
     }
@@ -145,8 +145,8 @@ impl Record {
     pub(crate) async fn finish(self, outcome: &Outcome, secrets: Option<Arc<Secrets>>) {
         for observer in self.0 {
             // The response is final; an error of an observer does not change it.
-            if let Some(Some(finish)) = contained(|| observer.finish(outcome, secrets.clone())) {
-                caught(finish).await;
+            if let Some(Some(finish)) = catch_panic(|| observer.finish(outcome, secrets.clone())) {
+                catch_panic_async(finish).await;
             }
         }
     }

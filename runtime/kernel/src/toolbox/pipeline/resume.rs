@@ -10,7 +10,7 @@ use crate::call::approval::ApprovalRequest;
 use crate::call::callback;
 use crate::call::control::PendingInputCall;
 use crate::call::error::ToolError;
-use crate::call::resumption::{Resumption, Waited};
+use crate::call::resumption::{Resumption, WaitingRequest};
 use crate::call::{ToolCall, ToolResponse, Turn};
 use crate::layers::approval::{ApprovalDecision, ApprovalError, Approvals, Claimed, is_refusal};
 use crate::toolbox::Toolbox;
@@ -27,7 +27,7 @@ impl Toolbox {
     /// [queue](crate::toolbox::ToolboxBuilder::approval_queue), `APPROVAL_USED` is also the code if the call was
     /// denied there, or if a worker has claimed it.
     pub async fn resume(&self, request: ApprovalRequest, turn: &Turn) -> ToolResponse {
-        let call = ToolCall::resumed(Waited::Approval(Box::new(request)), None);
+        let call = ToolCall::resumed(WaitingRequest::Approval(Box::new(request)), None);
         let Some(approvals) = self.approvals() else { return self.run(call, turn).await };
         let ticket = call.brings().spends.first().cloned();
         let response = self.run(call, turn).await;
@@ -75,14 +75,14 @@ impl Toolbox {
             "" => ToolError::denied("The call was not executed: its approval was denied."),
             _ => ToolError::denied(note),
         });
-        let call = ToolCall::resumed(Waited::Approval(Box::new(request.approved_by(by))), None);
+        let call = ToolCall::resumed(WaitingRequest::Approval(Box::new(request.approved_by(by))), None);
         let mut brings = Resumption { denied, ..call.brings().clone() };
         brings.spends.iter_mut().for_each(|ticket| ticket.claim = Some(version));
         let started = brings.spends.first().map(|ticket| ticket.started.clone()).unwrap_or_default();
         let is_denied = brings.denied.is_some();
         if is_denied {
             // The call never runs here again, whatever the queue contains later.
-            self.inner().layers.seals.note_spent(&brings.spends);
+            self.inner().layers.seals.remember_used(&brings.spends);
         }
         let response = self.run(call.resuming(brings), turn).await;
         let code = code(&response);
@@ -101,10 +101,10 @@ impl Toolbox {
     /// Responds to a waiting call with the rejection of the person who denied it.
     #[doc(hidden)]
     pub async fn resume_denied(&self, request: ApprovalRequest, note: String, turn: &Turn) -> ToolResponse {
-        let call = ToolCall::resumed(Waited::Approval(Box::new(request)), None);
+        let call = ToolCall::resumed(WaitingRequest::Approval(Box::new(request)), None);
         let brings = Resumption { denied: Some(ToolError::denied(note)), ..call.brings().clone() };
         // A denied call never runs later.
-        self.inner().layers.seals.note_spent(&brings.spends);
+        self.inner().layers.seals.remember_used(&brings.spends);
         self.run(call.resuming(brings), turn).await
     }
 
@@ -113,15 +113,15 @@ impl Toolbox {
     #[doc(hidden)]
     pub async fn decline(
         &self,
-        waited: Waited,
+        waited: WaitingRequest,
         by: &'static str,
         error: ToolError,
         turn: &Turn,
     ) -> ToolResponse {
         let inner = self.inner();
         let queue_id = match &waited {
-            Waited::Approval(request) => Some(request.queue_id().to_owned()),
-            Waited::Input(_) => None,
+            WaitingRequest::Approval(request) => Some(request.queue_id().to_owned()),
+            WaitingRequest::Input(_) => None,
         };
         let call = ToolCall::resumed(waited, None);
         let brings = Resumption { denied: Some(error.clone()), ..call.brings().clone() };
@@ -167,7 +167,7 @@ impl Toolbox {
         turn: &Turn,
     ) -> Result<ToolResponse, ToolError> {
         let response = decode_input(&pending.request, response).map_err(ToolError::from_problems)?;
-        let call = ToolCall::resumed(Waited::Input(Box::new(pending)), Some(response));
+        let call = ToolCall::resumed(WaitingRequest::Input(Box::new(pending)), Some(response));
         Ok(self.run(call, turn).await)
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use toolgen_core::internal::printable::is_token;
-use toolgen_http::{HttpEngine, Secret, of_environment};
+use toolgen_http::{HttpEngine, Secret, secret_from_env};
 use toolgen_kernel::base::frozen::{List, Text};
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::secrets::Secrets;
@@ -75,7 +75,7 @@ pub(super) fn headers(variables: &List<(Text, Text)>) -> Result<Vec<(String, Sec
 }
 
 fn read_variable(variable: &Text, purpose: &str) -> Result<Secret, String> {
-    of_environment(variable)
+    secret_from_env(variable)
         .ok_or_else(|| format!("the environment variable {variable}{UNSET_VARIABLE}{purpose} of the server"))
 }
 
@@ -83,7 +83,7 @@ fn read_variable(variable: &Text, purpose: &str) -> Result<Secret, String> {
 pub(in crate::client) fn credentials(headers: &List<(Text, Text)>, bearer: &Text) -> Secrets {
     let mut credentials = Secrets::default();
     let variables = headers.iter().map(|(_, variable)| variable).chain([bearer]);
-    for secret in variables.filter_map(|variable| of_environment(variable)) {
+    for secret in variables.filter_map(|variable| secret_from_env(variable)) {
         credentials.collect(&secret.expose().into(), 1);
     }
     credentials

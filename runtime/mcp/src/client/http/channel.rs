@@ -190,7 +190,7 @@ impl Channel {
                 request.body = Body::Text(text.to_owned());
             }
             let has_session = request.header(SESSION_HEADER).is_some();
-            let response = self.engine.exchange(&request, Redirects::AtOrigin).await?;
+            let response = self.engine.exchange(&request, Redirects::SameOrigin).await?;
             let exchange = Exchange { request, response, has_session };
             let challenge = exchange.header(&WWW_AUTHENTICATE);
             let needs_token = match exchange.response.status() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
-use toolgen_kernel::base::lines::Glance;
+use toolgen_kernel::base::lines::MessageKind;
 use toolgen_kernel::base::sse::{Event, Reader, TooLong};
 
 use super::channel::{Channel, Exchange};
@@ -215,8 +215,8 @@ impl Messages<'_> {
         match reading::parse(&event.data) {
             Ok(message) => self.handle(message),
             Err(error) => {
-                let id = match Glance::at(&event.data) {
-                    Glance::Answer(id) => id.as_u64().filter(|id| Some(*id) == self.id),
+                let id = match MessageKind::at(&event.data) {
+                    MessageKind::Answer(id) => id.as_u64().filter(|id| Some(*id) == self.id),
                     _ => None,
                 };
                 match id {

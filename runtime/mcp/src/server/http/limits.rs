@@ -79,7 +79,7 @@ impl Server {
     /// Sets the maximum number of concurrent HTTP requests per [principal](Self::principal), or per session if there
     /// are no principals, at least 1, event streams included. Default: a quarter of
     /// [`max_connections`](Self::max_connections), but at least 8. Additional requests receive status 429.
-    pub fn max_requests_each(mut self, requests: usize) -> Server {
+    pub fn max_requests_per_caller(mut self, requests: usize) -> Server {
         self.access_rules.limits.requests_per_caller = Some(requests.max(1));
         self
     }

@@ -12,7 +12,7 @@ use hyper::body::{Frame, SizeHint};
 use rmcp::model::{JsonRpcError, NumberOrString};
 use serde_json::{Value, json};
 use toolgen_kernel::base::frozen::Text;
-use toolgen_kernel::base::lines::Glance;
+use toolgen_kernel::base::lines::MessageKind;
 
 use super::super::invalid_request;
 use super::super::shares::{Share, Shares};
@@ -47,8 +47,8 @@ pub(super) fn acquire_permit(
 ) -> Result<Option<RequestPermit>, Response> {
     let id = match parts.method {
         Method::GET => None,
-        Method::POST => match Glance::at(body) {
-            Glance::Request(Some(id)) => Some(id),
+        Method::POST => match MessageKind::at(body) {
+            MessageKind::Request(Some(id)) => Some(id),
             _ => return Ok(None),
         },
         _ => return Ok(None),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use toolgen_core::internal::{complete, complete_all};
+use toolgen_core::internal::{complete, complete_variants};
 use toolgen_core::schema::shape::cycles;
 use toolgen_core::{Def, Shape};
 
@@ -88,7 +88,7 @@ impl Context<'_> {
                 "let it contain itself only in a property or an array",
             );
         }
-        let defs = complete_all(&mut shapes);
+        let defs = complete_variants(&mut shapes);
         let mut all_reached: BTreeSet<String> = BTreeSet::new();
         for draft in drafts.iter_mut() {
             draft.spec.defs = defs.clone();

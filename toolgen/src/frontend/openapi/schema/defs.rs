@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use toolgen_core::internal::{complete_all, with_valid_values};
+use toolgen_core::internal::{complete_variants, with_valid_values};
 use toolgen_core::schema::shape::cycles;
 use toolgen_core::schema::shape::read::read_normal_form;
 use toolgen_core::{Def, List, Shape};
@@ -208,7 +208,7 @@ impl<'a> Context<'a> {
             );
         }
         bases::drop_repeated(&mut shapes);
-        complete_all(&mut shapes);
+        complete_variants(&mut shapes);
         // A cut part may have been the only reference to a shape.
         let mut reached: BTreeMap<String, Shape> = BTreeMap::new();
         let mut pending = roots;
@@ -267,7 +267,7 @@ impl<'a> Defs<'a> {
     }
 
     /// Returns which of `readOnly` and `writeOnly` the schema with this name declares.
-    pub(in super::super) fn one_way(&self, name: &str) -> Option<&'static str> {
+    pub(in super::super) fn access_keyword(&self, name: &str) -> Option<&'static str> {
         let node = &self.slots.get(name)?.node;
         match (node.is_true("readOnly"), node.is_true("writeOnly")) {
             (true, false) => Some("readOnly"),

@@ -127,7 +127,7 @@ impl<'t> Entries<'t> {
     }
 
     /// Returns the key of an entry that was not taken.
-    pub fn unread_key(&self) -> Option<&str> {
+    pub fn remaining_key(&self) -> Option<&str> {
         self.0.last().map(|(key, _)| &**key)
     }
 
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(entries.take("c").map(BorrowedValue::into_value), Some(3.into()));
         assert_eq!(entries.take("b").map(BorrowedValue::into_value), Some(4.into()));
         assert_eq!(entries.take("x"), None);
-        assert_eq!(entries.unread_key(), Some("a"));
+        assert_eq!(entries.remaining_key(), Some("a"));
     }
 
     #[test]

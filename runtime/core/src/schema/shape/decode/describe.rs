@@ -143,7 +143,7 @@ pub(super) const MAX_COMPARED_BYTES: usize = 100;
 
 /// Returns the pattern that was probably intended instead of a pattern that matches no candidate: a similar
 /// candidate, or the same pattern with the first words of a candidate before its first `*`.
-pub fn meant_pattern<'c>(pattern: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<String> {
+pub fn closest_pattern<'c>(pattern: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<String> {
     let candidates: Vec<&str> = candidates.into_iter().collect();
     if let Some(closest) = closest_match(pattern, candidates.iter().copied()) {
         return Some(closest.to_owned());

@@ -35,7 +35,7 @@ const MAX_LEAVES: usize = 64;
 
 /// Returns the arguments as the tool takes them, with those of these names converted.
 #[must_use]
-pub fn read_texts<'v>(
+pub fn coerce_strings<'v>(
     arguments: &'v Value,
     shape: &Shape,
     defs: &List<Def>,

@@ -4,7 +4,7 @@ pub(in crate::schema::shape) mod oracle;
 
 use serde_json::{Value, json};
 
-use super::transform::{completed, under_wire_names};
+use super::transform::{completed, to_wire_names};
 use super::{ArgumentProblemKind, decode};
 use crate::schema::dialect::{Dialect, JSON_SCHEMA, OPENAI_STRICT};
 use crate::schema::shape::read::read_document;
@@ -56,7 +56,7 @@ fn shown_arguments_use_schema_names() {
     );
     let mut wire = expected.clone();
     wire["$top"] = wire.as_object_mut().unwrap().remove("top").unwrap();
-    assert_eq!(under_wire_names(&expected, &shape, &defs), Ok(wire));
+    assert_eq!(to_wire_names(&expected, &shape, &defs), Ok(wire));
     // One of the two, and both have a default.
     let either = json!({"type": "object", "maxProperties": 1, "properties": {
         "a": {"type": "integer", "default": 1}, "b": {"type": "integer", "default": 2}}});

@@ -47,7 +47,7 @@ pub fn completed(
 /// # Errors
 ///
 /// Returns a problem if the conversion takes too many steps.
-pub fn under_wire_names(
+pub fn to_wire_names(
     arguments: &Value,
     shape: &Shape,
     defs: &List<Def>,

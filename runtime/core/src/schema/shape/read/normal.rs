@@ -192,7 +192,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             out.insert("$ref".to_owned(), pointer::reference(&name).into());
             let declares_access =
                 ["readOnly", "writeOnly"].iter().any(|keyword| object.contains_key(*keyword));
-            if let Some(keyword) = self.source.one_way(&name).filter(|_| !declares_access) {
+            if let Some(keyword) = self.source.access_keyword(&name).filter(|_| !declares_access) {
                 out.insert(keyword.to_owned(), Value::Bool(true));
             }
         }

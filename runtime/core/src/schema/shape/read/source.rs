@@ -79,7 +79,7 @@ pub trait Source<'a> {
     }
 
     /// Returns `readOnly` or `writeOnly` if a named schema declares it: it also applies to references to the schema.
-    fn one_way(&self, name: &str) -> Option<&'static str> {
+    fn access_keyword(&self, name: &str) -> Option<&'static str> {
         let _ = name;
         None
     }

@@ -1,6 +1,6 @@
 //! The rules of arrays and tuples.
 
-use super::object::extra_copied;
+use super::object::copy_extra;
 use serde_json::Value;
 
 use super::{
@@ -126,10 +126,10 @@ impl TupleRules {
 
 /// Copies the rules in a constant.
 #[must_use]
-pub const fn tuple_copied(rules: &TupleRules) -> TupleRules {
+pub const fn copy_tuple(rules: &TupleRules) -> TupleRules {
     TupleRules {
         items: rules.items.borrowed(),
-        rest: extra_copied(&rules.rest),
+        rest: copy_extra(&rules.rest),
         min_items: rules.min_items,
         max_items: rules.max_items,
     }

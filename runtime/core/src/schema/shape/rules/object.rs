@@ -127,7 +127,7 @@ pub const fn object_with(
     ObjectRules {
         fields: base.fields.borrowed(),
         patterns: base.patterns.borrowed(),
-        extra: extra_copied(&base.extra),
+        extra: copy_extra(&base.extra),
         min_properties: first_set(min_properties, base.min_properties),
         max_properties: first_set(max_properties, base.max_properties),
         relations: base.relations.borrowed(),
@@ -147,7 +147,7 @@ pub enum Extra {
 
 /// Copies the value in a constant.
 #[must_use]
-pub const fn extra_copied(extra: &Extra) -> Extra {
+pub const fn copy_extra(extra: &Extra) -> Extra {
     match extra {
         Extra::Open => Extra::Open,
         Extra::Closed => Extra::Closed,

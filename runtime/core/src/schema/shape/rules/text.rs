@@ -220,10 +220,12 @@ fn check_deny(rules: &StringRules, text: &str) -> (MatchOutcome, Option<String>)
         }
         Some(false) => None,
         Some(true) if deny_message.is_empty() => Some(format!("must not match the pattern {deny}")),
-        Some(true) => Some(match relative_path::fault(text).filter(|_| *deny == *relative_path::LEADS_OUT) {
-            Some(reason) => format!("{deny_message}: {reason}"),
-            None => deny_message.to_string(),
-        }),
+        Some(true) => {
+            Some(match relative_path::fault(text).filter(|_| *deny == *relative_path::OUTSIDE_PATTERN) {
+                Some(reason) => format!("{deny_message}: {reason}"),
+                None => deny_message.to_string(),
+            })
+        }
     };
     (outcome, message)
 }

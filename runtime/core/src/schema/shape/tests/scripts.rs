@@ -12,7 +12,7 @@ use toolgen_test_support::script;
 
 use crate::base::frozen::{List, Text};
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
-use crate::schema::shape::decode::string_coercion::read_texts;
+use crate::schema::shape::decode::string_coercion::coerce_strings;
 use crate::schema::shape::decode::{decode, decode_owned};
 use crate::schema::shape::read::{plain_markdown, read, read_canonical, read_document};
 use crate::schema::shape::render::{canonical, render_input};
@@ -35,8 +35,8 @@ impl Context {
     }
 
     fn decode(&self, arguments: &Value) -> Vec<String> {
-        let arguments = read_texts(arguments, &self.shape, &self.defs, &self.texts);
-        let again = read_texts(&arguments, &self.shape, &self.defs, &self.texts);
+        let arguments = coerce_strings(arguments, &self.shape, &self.defs, &self.texts);
+        let again = coerce_strings(&arguments, &self.shape, &self.defs, &self.texts);
         assert_eq!(arguments, again, "string coercion is idempotent");
         let decoded = decode(&arguments, &self.shape, &self.defs, self.dialect);
         let owned =

@@ -20,7 +20,7 @@ pub(super) struct GuardedClient(pub(super) HttpEngine);
 impl GuardedClient {
     async fn send(&self, oauth_request: OAuthHttpRequest) -> Result<http::Response<Vec<u8>>, String> {
         let redirects = match oauth_request.redirect_policy {
-            OAuthHttpRedirectPolicy::Follow => Redirects::AtOrigin,
+            OAuthHttpRedirectPolicy::Follow => Redirects::SameOrigin,
             _ => Redirects::None,
         };
         let (parts, body) = oauth_request.request.into_parts();

@@ -6,7 +6,7 @@ use super::{assert_decodes, cpu_time, decoded, object};
 use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::decode::check::Checker;
 use crate::schema::shape::decode::decode_owned;
-use crate::schema::shape::decode::transform::{completed, under_wire_names};
+use crate::schema::shape::decode::transform::{completed, to_wire_names};
 use crate::schema::shape::read::read_document;
 
 #[test]
@@ -203,7 +203,7 @@ fn arguments_needing_too_many_steps_are_rejected() {
     let problems = decoded(&schema, &many, &JSON_SCHEMA).unwrap_err();
     assert_eq!(problems, [": takes too many steps to be checked; send fewer and shorter values"]);
     assert!(completed(&many, &shape, &defs, &JSON_SCHEMA).is_err());
-    assert!(under_wire_names(&many, &shape, &defs).is_err());
+    assert!(to_wire_names(&many, &shape, &defs).is_err());
 }
 
 #[test]

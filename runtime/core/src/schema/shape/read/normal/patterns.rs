@@ -61,7 +61,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         if pattern::is_unchecked(pattern) {
             let pattern = cut(pattern, MAX_PATTERN_SHOWN);
             let message = format!("`{pattern}` repeats too much to be tried; it is shown, but not checked");
-            self.report(ReadProblemKind::PatternUntried, message);
+            self.report(ReadProblemKind::PatternUnchecked, message);
         }
     }
 
