@@ -72,7 +72,7 @@ pub use request::{Request, merge};
 pub use stream::{DEFAULT_MAX_STREAM_BYTES, Stream, StreamDelta, StreamError};
 pub use tool_search::{Deferred, DeferredError};
 pub use tools::{RefusedTool, RefusedTools, ToolWriter};
-pub use turn::{RawTurn, Turn, Usage};
+pub use turn::{ModelReply, RawTurn, Usage};
 
 /// Declares the formats, each with the module that contains its `FORMAT`. This is the only list of formats.
 macro_rules! formats {

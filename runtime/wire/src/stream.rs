@@ -21,7 +21,7 @@ use toolgen_kernel::base::redacted_debug::Redacted;
 use self::assembly::Assembly;
 use self::bytes::Decoder;
 use super::layout::WireError;
-use super::turn::{self, Turn};
+use super::turn::{self, ModelReply};
 use super::{Format, WireFormat};
 
 /// Default for the maximum size of a stream, in bytes: 64 MiB.
@@ -60,7 +60,7 @@ pub struct Stream {
     failed: Option<StreamError>,
 }
 
-/// An increment of a stream. The [`Turn`] at the end contains all of them.
+/// An increment of a stream. The [`ModelReply`] at the end contains all of them.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StreamDelta {
@@ -222,7 +222,7 @@ impl Stream {
     /// # Errors
     ///
     /// Returns an error if an event failed, or if there were no events.
-    pub fn finish(mut self) -> Result<Turn, StreamError> {
+    pub fn finish(mut self) -> Result<ModelReply, StreamError> {
         self.run_unless_failed(|stream| {
             let events = stream.decoder.finish()?;
             stream.add_events(events)

@@ -12,7 +12,7 @@ use super::{Format, WireFormat};
 /// A turn of a model, as [`WireFormat::turn`] parses it from a reply.
 #[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Turn {
+pub struct ModelReply {
     /// The text for the user. Text blocks with other blocks between them are separate lines.
     pub text: String,
     /// The text of the model's reasoning, if the vendor shows it.
@@ -29,7 +29,7 @@ pub struct Turn {
     pub raw: RawTurn,
 }
 
-discreet_debug!(Turn: calls, usage, stop, raw_stop_reason, raw; text, thinking);
+discreet_debug!(ModelReply: calls, usage, stop, raw_stop_reason, raw; text, thinking);
 
 /// Token counts of a turn. Zero means none or unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,7 +95,7 @@ discreet_debug!(RawTurn: format, only_here; messages);
 plain_data!(RawTurn: format, messages; only_here);
 
 /// Parses a turn. `ended` is false if the stream ended early.
-pub(super) fn read(format: &Format, response: &Value, ended: bool) -> Result<Turn, WireError> {
+pub(super) fn read(format: &Format, response: &Value, ended: bool) -> Result<ModelReply, WireError> {
     let mut builder = TurnBuilder::default();
     let (calls, blocks) =
         calls::read(format, response, ended, &mut builder).map_err(|error| vendor_error(response, error))?;
@@ -104,7 +104,7 @@ pub(super) fn read(format: &Format, response: &Value, ended: bool) -> Result<Tur
         stop => stop,
     };
     let messages = (format.keep)(blocks.owner, blocks.blocks);
-    Ok(Turn {
+    Ok(ModelReply {
         text: builder.text,
         thinking: builder.thinking,
         calls,
@@ -148,7 +148,7 @@ impl WireFormat {
     ///
     /// Returns an error if the value is not a response of this format, or is only a part of a response. An error that
     /// the vendor sent instead of a reply is returned with the vendor's message.
-    pub fn turn(self, response: &Value) -> Result<Turn, WireError> {
+    pub fn turn(self, response: &Value) -> Result<ModelReply, WireError> {
         read(self.format(), response, true)
     }
 }

@@ -273,8 +273,8 @@ struct Listing {
 async fn list_tools(server: &McpServer, options: &McpOptions) -> Result<Listing, ToolError> {
     let client = McpClient::connect(server.clone(), options.clone()).await?;
     let tools = client.list_tools().await;
-    let (rejected, remarks) = (client.left_out().await, client.remarks().await);
-    let revision = client.revision().unwrap_or_default();
+    let (rejected, remarks) = (client.rejected_tools().await, client.list_warnings().await);
+    let revision = client.protocol_version().unwrap_or_default();
     let info = mcp::about(&client.server_info().unwrap_or_default());
     client.close().await;
     let (package, auth) = match &server.transport {

@@ -12,7 +12,7 @@ use toolgen_kernel::base::redacted_debug::{Redacted, discreet_debug};
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::blocked::Blocked;
 use toolgen_kernel::call::{ToolCall, ToolResponse};
-use toolgen_wire::{RawTurn, StopReason, Turn, Usage};
+use toolgen_wire::{ModelReply, RawTurn, StopReason, Usage};
 
 /// A conversation with a model, in order. Clones share their entries until one of them changes.
 ///
@@ -183,8 +183,8 @@ pub struct ModelTurn {
 }
 
 /// The verbatim part is omitted if some of its calls cannot be answered.
-impl From<Turn> for ModelTurn {
-    fn from(turn: Turn) -> ModelTurn {
+impl From<ModelReply> for ModelTurn {
+    fn from(turn: ModelReply) -> ModelTurn {
         let kept = if turn.calls.problems.is_empty() { turn.raw } else { RawTurn::default() };
         ModelTurn {
             text: turn.text,

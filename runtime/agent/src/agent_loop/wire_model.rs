@@ -8,12 +8,12 @@ use toolgen_kernel::call::Dialects;
 use toolgen_kernel::schema::dialect::Dialect;
 use toolgen_kernel::spec::ToolSpec;
 use toolgen_kernel::toolbox::Toolbox;
-use toolgen_wire::{PlanError, Request, Stream, StreamError, Turn, WireError, WireFormat, merge};
+use toolgen_wire::{ModelReply, PlanError, Request, Stream, StreamError, WireError, WireFormat, merge};
 
 use super::{Model, ModelInfo, ModelTurn, Transcript};
 
 /// Sends a request and parses the turn in the reply.
-type Ask<'a, E> = Box<dyn FnMut(Value) -> BoxFuture<'a, Result<Turn, ModelError<E>>> + Send + 'a>;
+type Ask<'a, E> = Box<dyn FnMut(Value) -> BoxFuture<'a, Result<ModelReply, ModelError<E>>> + Send + 'a>;
 
 /// A model that is called through a function that sends JSON.
 ///
@@ -127,7 +127,7 @@ impl<'a, E: Send + 'a> WireModel<'a, E> {
     fn asking(
         format: WireFormat,
         streamed: bool,
-        ask: impl FnMut(Value) -> BoxFuture<'a, Result<Turn, ModelError<E>>> + Send + 'a,
+        ask: impl FnMut(Value) -> BoxFuture<'a, Result<ModelReply, ModelError<E>>> + Send + 'a,
     ) -> WireModel<'a, E> {
         let (system, model) = (String::new(), String::new());
         let options = json!({});

@@ -243,7 +243,7 @@ impl Layer for CircuitBreaker {
         true
     }
 
-    fn concerns(&self, spec: &ToolSpec) -> bool {
+    fn applies_to(&self, spec: &ToolSpec) -> bool {
         !spec.service.is_empty()
     }
 

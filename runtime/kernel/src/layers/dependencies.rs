@@ -261,7 +261,7 @@ impl Layer for Dependencies {
         true
     }
 
-    fn concerns(&self, spec: &ToolSpec) -> bool {
+    fn applies_to(&self, spec: &ToolSpec) -> bool {
         !spec.requires.is_empty()
     }
 

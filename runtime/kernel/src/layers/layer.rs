@@ -243,7 +243,7 @@ pub trait Layer: Any + Send + Sync {
 
     /// Whether calls of a tool pass the layer at all. A toolbox calls this once for each tool, so calls of other tools
     /// cost nothing.
-    fn concerns(&self, spec: &ToolSpec) -> bool {
+    fn applies_to(&self, spec: &ToolSpec) -> bool {
         let _ = spec;
         true
     }
@@ -355,7 +355,7 @@ impl Passed {
     /// Chooses from all layers of a toolbox those that concern a tool.
     pub(crate) fn of(all: &[Arc<dyn Layer>], spec: &ToolSpec) -> Passed {
         let mut passed = Passed::default();
-        for layer in all.iter().filter(|layer| layer.concerns(spec)).cloned() {
+        for layer in all.iter().filter(|layer| layer.applies_to(spec)).cloned() {
             match layer.stage() {
                 // These layers also see calls of tools that do not exist, so they are not chosen by tool.
                 Stage::Record | Stage::Trace => {}

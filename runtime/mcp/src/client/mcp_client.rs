@@ -140,7 +140,7 @@ impl McpClient {
     /// # Errors
     ///
     /// Returns an error if the list cannot be fetched.
-    pub async fn left_out(&self) -> Result<Vec<mcp::RejectedDescriptor>, ToolError> {
+    pub async fn rejected_tools(&self) -> Result<Vec<mcp::RejectedDescriptor>, ToolError> {
         let tool_list = self.0.tool_list().await.map_err(|error| self.0.redacted(error))?;
         let rejected =
             mcp::tools(&self.0.server, &tool_list.tools, false).into_iter().filter_map(Result::err);
@@ -152,7 +152,7 @@ impl McpClient {
     /// # Errors
     ///
     /// Returns an error if the list cannot be fetched.
-    pub async fn remarks(&self) -> Result<Vec<String>, ToolError> {
+    pub async fn list_warnings(&self) -> Result<Vec<String>, ToolError> {
         Ok(self.0.tool_list().await.map_err(|error| self.0.redacted(error))?.remarks.clone())
     }
 
@@ -187,7 +187,7 @@ impl McpClient {
 
     /// Returns the negotiated protocol version, such as `2025-11-25`; `None` without a connection.
     #[must_use]
-    pub fn revision(&self) -> Option<String> {
+    pub fn protocol_version(&self) -> Option<String> {
         self.0.current_session().map(|session| session.negotiated.version.clone())
     }
 
@@ -213,7 +213,7 @@ impl McpClient {
 
     /// Returns the number of dropped messages of the connection: late, duplicate or unsolicited responses.
     #[must_use]
-    pub fn ignored(&self) -> u64 {
+    pub fn dropped_messages(&self) -> u64 {
         self.0.current_session().map_or(0, |session| session.ignored())
     }
 

@@ -102,7 +102,7 @@ impl McpTool {
         let client = &self.client.0;
         ctx.hide(&client.credentials.current());
         let mut outcome = self.run_call(params, ctx).await;
-        super::trace::add_span_attributes(ctx, &self.plan.server, self.client.revision().as_deref());
+        super::trace::add_span_attributes(ctx, &self.plan.server, self.client.protocol_version().as_deref());
         // The call may have fetched a new token.
         let credentials = client.credentials.current();
         ctx.hide(&credentials);
@@ -219,7 +219,7 @@ impl McpTool {
 
 impl McpClient {
     /// Returns the current tools without a lock: later changes are not detected. The server's claims about effects
-    /// are ignored. Tools that cannot be offered to a model are omitted; [`left_out`](McpClient::left_out) lists
+    /// are ignored. Tools that cannot be offered to a model are omitted; [`left_out`](McpClient::rejected_tools) lists
     /// them.
     ///
     /// # Errors

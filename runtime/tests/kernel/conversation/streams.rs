@@ -1,12 +1,12 @@
 //! Streamed replies: for any split of their bytes, the turn equals that of the whole reply.
 
 use proptest::prelude::*;
-use toolgen_runtime::wire::{StopReason, StreamDelta, StreamError, Turn, Usage};
+use toolgen_runtime::wire::{ModelReply, StopReason, StreamDelta, StreamError, Usage};
 
 use crate::conversation::recorded::{Framing, Recorded, SAID, THOUGHT, all, bytes};
 use crate::prelude::*;
 
-fn streamed(format: WireFormat, pieces: &[&[u8]]) -> Result<Turn, StreamError> {
+fn streamed(format: WireFormat, pieces: &[&[u8]]) -> Result<ModelReply, StreamError> {
     let mut stream = format.stream();
     for piece in pieces {
         stream.push_bytes(piece)?;
@@ -14,7 +14,7 @@ fn streamed(format: WireFormat, pieces: &[&[u8]]) -> Result<Turn, StreamError> {
     stream.finish()
 }
 
-fn pushed(format: WireFormat, events: &[Value]) -> Result<Turn, StreamError> {
+fn pushed(format: WireFormat, events: &[Value]) -> Result<ModelReply, StreamError> {
     let mut stream = format.stream();
     for event in events {
         stream.push(event)?;

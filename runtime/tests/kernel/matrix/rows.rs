@@ -63,7 +63,7 @@ impl Layer for Twice {
         Stage::Admit
     }
 
-    fn concerns(&self, spec: &ToolSpec) -> bool {
+    fn applies_to(&self, spec: &ToolSpec) -> bool {
         spec.name.as_str() == "target"
     }
 

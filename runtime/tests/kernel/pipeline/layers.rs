@@ -32,7 +32,7 @@ impl Layer for Noting {
         self.stage
     }
 
-    fn concerns(&self, spec: &ToolSpec) -> bool {
+    fn applies_to(&self, spec: &ToolSpec) -> bool {
         spec.name.as_str() != "fail"
     }
 
@@ -292,7 +292,7 @@ impl Layer for Watching {
         Stage::Record
     }
 
-    fn concerns(&self, spec: &ToolSpec) -> bool {
+    fn applies_to(&self, spec: &ToolSpec) -> bool {
         spec.name.as_str() != "unwatched"
     }
 

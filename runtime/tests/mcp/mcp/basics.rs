@@ -36,7 +36,7 @@ fn both_protocol_versions_work() {
             ("modern both", "2026-07-28"),
         ] {
             let client = connect(words).await;
-            assert_eq!(client.revision().as_deref(), Some(revision), "{words}");
+            assert_eq!(client.protocol_version().as_deref(), Some(revision), "{words}");
             assert_eq!(client.server_info().unwrap()["name"], "hostile");
             assert_eq!(call(&client, "echo", json!({"text": "hi"})).await.unwrap(), "hi");
             let names: Vec<String> =
@@ -54,7 +54,7 @@ fn both_protocol_versions_work() {
         ] {
             let server = McpServer { revision: locked.into(), ..server(words) };
             let client = McpClient::connect(server, options()).await.unwrap();
-            assert_eq!(client.revision().as_deref(), Some(revision), "{locked} {words}");
+            assert_eq!(client.protocol_version().as_deref(), Some(revision), "{locked} {words}");
         }
         let error = McpClient::connect(server("legacy 1999-01-01"), options()).await.unwrap_err();
         assert!(error.to_string().contains("uses protocol version `1999-01-01`"), "{error}");
@@ -66,7 +66,7 @@ fn unsupported_version_falls_back_after_its_timeout() {
     run(async {
         let quick = options().probe_timeout(Duration::from_millis(200));
         let client = McpClient::connect(server("legacy mute"), quick.clone()).await.unwrap();
-        assert_eq!(client.revision().as_deref(), Some("2025-11-25"));
+        assert_eq!(client.protocol_version().as_deref(), Some("2025-11-25"));
         let start = Instant::now();
         let never = quick.connect_timeout(Duration::from_millis(700));
         let error = McpClient::connect(server("legacy mute silent"), never).await.unwrap_err();
@@ -76,12 +76,12 @@ fn unsupported_version_falls_back_after_its_timeout() {
         // The probe uses only a part of a short timeout.
         let little = options().connect_timeout(Duration::from_secs(2));
         let client = McpClient::connect(server("legacy mute"), little).await.unwrap();
-        assert_eq!(client.revision().as_deref(), Some("2025-11-25"));
+        assert_eq!(client.protocol_version().as_deref(), Some("2025-11-25"));
         // A server with a known protocol version is not probed.
         let known = McpServer { revision: "2025-06-18".into(), ..server("legacy mute") };
         let start = Instant::now();
         let client = McpClient::connect(known, options()).await.unwrap();
-        assert_eq!(client.revision().as_deref(), Some("2025-06-18"));
+        assert_eq!(client.protocol_version().as_deref(), Some("2025-06-18"));
         assert!(start.elapsed() < Duration::from_millis(1500));
     });
 }

@@ -12,7 +12,7 @@ fn unsolicited_messages_are_ignored_and_counted() {
         let client = connect("legacy").await;
         assert_eq!(told(&client, "noise").await, "the answer");
         assert_eq!(call(&client, "echo", json!({"text": "next"})).await.unwrap(), "next");
-        eventually("all is counted", async || client.ignored() == 7).await;
+        eventually("all is counted", async || client.dropped_messages() == 7).await;
     });
 }
 
@@ -25,7 +25,7 @@ fn late_response_is_not_delivered_to_another_request() {
         for _ in 0..10 {
             assert_eq!(call(&client, "echo", json!({"text": "now", "ms": 40})).await.unwrap(), "now");
         }
-        assert_eq!(client.ignored(), 1);
+        assert_eq!(client.dropped_messages(), 1);
     });
 }
 
@@ -315,7 +315,7 @@ fn endless_server_requests_do_not_fill_memory() {
     run(async {
         let client = connect("legacy deaf asks").await;
         // It does not read, so that all responses are queued.
-        eventually("most are not answered", async || client.ignored() > 700).await;
+        eventually("most are not answered", async || client.dropped_messages() > 700).await;
     });
 }
 

@@ -95,7 +95,7 @@ fn unparsable_tool_is_skipped_by_name() {
             let names: Vec<String> =
                 client.tools().await.unwrap().iter().map(|tool| tool.name().to_owned()).collect();
             assert_eq!(names, ["hostile__good"]);
-            let left_out = client.left_out().await.unwrap();
+            let left_out = client.rejected_tools().await.unwrap();
             assert_eq!(left_out[0].tool, "bad");
             assert!(left_out[0].message.contains("cannot be parsed"), "{}", left_out[0]);
         }
@@ -120,8 +120,8 @@ fn invalid_cursor_is_reported() {
         let error = listing(r#"{"tools":[],"nextCursor":"a"}"#).await.list_tools().await.unwrap_err();
         assert!(error.to_string().contains("the same `nextCursor` was sent twice"), "{error}");
         let client = connect("legacy again").await;
-        assert!(client.remarks().await.unwrap()[0].contains("ends with an empty `nextCursor`"));
-        assert!(connect("legacy").await.remarks().await.unwrap().is_empty());
+        assert!(client.list_warnings().await.unwrap()[0].contains("ends with an empty `nextCursor`"));
+        assert!(connect("legacy").await.list_warnings().await.unwrap().is_empty());
     });
 }
 

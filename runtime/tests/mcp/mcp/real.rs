@@ -54,7 +54,7 @@ fn third_party_servers_are_listed_and_locked() {
             let (server, start) = (Frozen::from(server), Instant::now());
             let client = McpClient::connect(server.clone(), McpOptions::new()).await.unwrap();
             let connected = start.elapsed();
-            assert_eq!(client.revision().as_deref(), Some(revision), "{name}");
+            assert_eq!(client.protocol_version().as_deref(), Some(revision), "{name}");
             let descriptors = client.list_tools().await.unwrap();
             assert!(descriptors.len() >= least, "{name}: {}", descriptors.len());
             let start = Instant::now();

@@ -12,8 +12,8 @@ use crate::prelude::*;
 async fn protocol_version_is_negotiated() {
     let world = World::start(false).await;
     let client = world.client("").await;
-    assert_eq!(client.revision().as_deref(), Some("2026-07-28"));
-    assert_eq!(world.client("2025-11-25").await.revision().as_deref(), Some("2025-11-25"));
+    assert_eq!(client.protocol_version().as_deref(), Some("2026-07-28"));
+    assert_eq!(world.client("2025-11-25").await.protocol_version().as_deref(), Some("2025-11-25"));
 }
 
 #[tokio::test]
@@ -73,7 +73,7 @@ async fn calls_run_concurrently() {
             call.await.unwrap();
         }
         assert!(started.elapsed() < Duration::from_millis(1500), "{era}: {:?}", started.elapsed());
-        assert_eq!(client.ignored(), 0);
+        assert_eq!(client.dropped_messages(), 0);
     }
 }
 

@@ -165,7 +165,7 @@ impl Layer for RepeatLayer {
         true
     }
 
-    fn concerns(&self, _: &ToolSpec) -> bool {
+    fn applies_to(&self, _: &ToolSpec) -> bool {
         self.limit.is_some()
     }
 

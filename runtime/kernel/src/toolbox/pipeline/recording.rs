@@ -57,7 +57,7 @@ impl Inner {
         let redactor = || self.redactor(index);
         let tool = index.map(|index| self.registry.at(index));
         let called = Called { call, tool, redactor: &redactor, started };
-        let relevant = layers.iter().filter(|layer| tool.is_none_or(|tool| layer.concerns(tool.spec())));
+        let relevant = layers.iter().filter(|layer| tool.is_none_or(|tool| layer.applies_to(tool.spec())));
         let mut observers = Vec::new();
         for layer in relevant {
             let mut observer = None;
