@@ -42,7 +42,7 @@
 //!
 //! let toolbox = Registry::new(Engines::new().tools_from([show])?)?.toolbox(Default::default());
 //! let turn = Turn::new("turn-1");
-//! let call = |text| toolbox.call(ToolCall::new("1", "show", json!({ "text": text })), &turn);
+//! let call = |text| toolbox.run(ToolCall::new("1", "show", json!({ "text": text })), &turn);
 //! assert_eq!(call("$(id); ls").await.text(), "[$(id); ls]");
 //! assert!(call("-v").await.is_error());
 //! # Ok(())

@@ -1,5 +1,5 @@
-//! Typed tools for LLM agents, and the small runtime that calls them. The compiler `toolgen` makes the same kind of tool
-//! from OpenAPI documents, YAML manifests and MCP servers as `#[tool]` makes from Rust functions.
+//! Typed tools for LLM agents, and the runtime that calls them. `#[tool]` turns a Rust function into a tool; the compiler
+//! `toolgen` generates the same kind of tool from OpenAPI documents, YAML manifests and MCP servers.
 //!
 #![cfg_attr(feature = "macros", doc = "```")]
 #![cfg_attr(not(feature = "macros"), doc = "```ignore")]
@@ -27,8 +27,9 @@
 //! # }
 //! ```
 //!
-//! Tools of an API come from a build script: `toolgen::Build::new("github").document("github.yaml").emit();`. The feature
-//! `http` runs them:
+//! A build script generates the tools of an API, with `toolgen` as a build dependency:
+//! `toolgen::Build::new("github").document("github.yaml").emit();`. A tool is named after its `operationId`. The features
+//! `http` and `typed` run them (without `typed`, set `Options::types(false)`):
 //!
 //! ```ignore
 //! pub mod github {
@@ -39,17 +40,17 @@
 //!
 //! let engine = HttpEngine::builder().credentials(EnvCredentials::new()).build()?;
 //! let tools = Toolbox::new(engine.tools(github::TOOLS))?;
-//! println!("{}", tools.call("repos_get", json!({"owner": "ada", "repo": "engine"})).await.text());
+//! println!("{}", tools.call("getRepository", json!({"owner": "ada", "repo": "engine"})).await.text());
 //! ```
 //!
-//! The [guide](https://github.com/toolgen/toolgen/blob/main/docs/start.md) goes on from here.
+//! For more, see the [guide](https://github.com/toolgen/toolgen/blob/main/docs/start.md).
 //!
-//! # Where to find what
+//! # Overview
 //!
 //! | task | look at |
 //! |---|---|
 //! | write a tool | [`tool`](macro@tool), [`ToolInput`], [`function`]; by hand: [`AgentTool`]; at run time: [`DynamicTool`] |
-//! | run the tools of a document, a manifest or an MCP lock | [`engine`], [`Engines`], [`include_tools!`] |
+//! | run the tools of a document, a manifest or an MCP lock file | [`engine`], [`Engines`], [`include_tools!`] |
 //! | collect tools, and offer some of them to an agent | [`Registry`], [`Toolbox`], [`ToolboxBuilder`]; [`registry`] |
 //! | call a tool | [`Toolbox::call`]; for a model: [`Turn`], [`Toolbox::run`], [`Toolbox::dispatch`] |
 //! | read the result | [`ToolResponse`], [`ToolResult`], [`ToolError`] |
@@ -67,35 +68,35 @@
 //!
 //! # Features
 //!
-//! The number is how many crates a program on Linux compiles with the default features and this one; without any
-//! feature, it compiles 33.
+//! The number is the count of crates that are compiled on Linux with the default features and this one; without any
+//! feature, it is 33.
 //!
 //! | feature | crates | what it adds |
 //! |---|---|---|
 //! | default: `macros`, `runtime` | 38 | `#[tool]`, `#[tools]`, `#[derive(ToolInput)]`; calls, toolboxes and layers |
-//! | `http` | 122 | the HTTP engine, for tools of OpenAPI documents |
+//! | `http` | 122 | the HTTP engine, for tools from OpenAPI documents |
 //! | `compression` | 131 | HTTP responses compressed with Brotli or Zstandard |
 //! | `typed` | 38 | argument and result structs of generated tools |
 //! | `chrono`, `jiff`, `url`, `uuid` | 41, 40, 51, 39 | types of these crates, instead of strings, in such structs |
-//! | `agent` | 39 | the loop of an agent, state maps, agents as tools |
+//! | `agent` | 39 | the agent loop, state maps, agents as tools |
 //! | `audit` | 40 | audit records of calls, in memory and as JSON lines, and replays of them; cassettes of network traffic |
 //! | `sqlite` | 52 | audit records, and state that processes share, in SQLite: see [`store`] |
 //! | `postgres` | 92 | the same in PostgreSQL |
 //! | `redis` | 82 | state that processes share, in Redis or Valkey |
-//! | `executor` | 39 | tools that are commands, and how tools start programs, with guards |
+//! | `executor` | 39 | tools that run commands, with guards; to run them on this machine, also `process` |
 //! | `process` | 55 | executors that start processes and containers |
-//! | `mcp` | 57 | tools of MCP servers |
+//! | `mcp` | 57 | tools from MCP servers |
 //! | `mcp-oauth` | 187 | OAuth for MCP servers over HTTP |
-//! | `mcp-server` | 113 | a server of the Model Context Protocol |
-//! | `rmcp` | 113 | tools of clients, and handlers for servers, of the `rmcp` crate |
+//! | `mcp-server` | 113 | an MCP server |
+//! | `rmcp` | 113 | use with the `rmcp` crate: tools from its clients, handlers for its servers |
 //! | `one-shot` | 41 | programs that handle one call on their standard input and output |
 //! | `builtin` | 79 | ready-made tools: files, searches, shell commands, chats |
 //! | `tracing` | 41 | a span and log lines for each call |
-//! | `otel` | 41 | OpenTelemetry: spans and metrics of calls, agents and requests, and its context in outgoing requests |
+//! | `otel` | 41 | OpenTelemetry: spans and metrics of calls, agents and requests, and trace context in outgoing requests |
 //! | `inventory` | 39 | functions with `#[tool]` register themselves |
-//! | `schemars` | 43 | types of other crates as arguments |
+//! | `schemars` | 43 | types from other crates as arguments |
 //!
-//! This crate contains [`Engines`] and re-exports the other crates of the runtime, which programs need not name.
+//! This crate contains [`Engines`] and re-exports the other crates of the runtime, so programs need no direct dependency on them.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -116,7 +117,7 @@ pub mod function {
     pub use toolgen_function::*;
 }
 
-/// The layers that every call passes, one module each; records and replays, with the feature `audit`.
+/// The layers that every call passes through, one per module; recording and replay, with the feature `audit`.
 pub mod layers {
     #[doc(inline)]
     pub use toolgen_kernel::layers::*;

@@ -310,11 +310,7 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
     let static_checks = static_checks.iter().map(|constant| {
         quote_spanned!(span=> const _: () = __toolgen::dialect_check::derived::<#ident>(#name, &__toolgen::dialect::#constant);)
     });
-    let mut generics = parsed.generics.clone();
-    for param in generics.type_params_mut() {
-        let span = at(param.ident.span());
-        param.bounds.push(syn::parse_quote_spanned!(span=> __toolgen::ToolInput));
-    }
+    let generics = bounded_generics(parsed);
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     quote! {
         #[allow(deprecated, clippy::all, clippy::pedantic)]
@@ -344,6 +340,16 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
             }
         };
     }
+}
+
+/// Returns the generics of a type; each type parameter implements `ToolInput`.
+fn bounded_generics(parsed: &DeriveInput) -> syn::Generics {
+    let mut generics = parsed.generics.clone();
+    for param in generics.type_params_mut() {
+        let span = at(param.ident.span());
+        param.bounds.push(syn::parse_quote_spanned!(span=> __toolgen::ToolInput));
+    }
+    generics
 }
 
 /// Returns a stub for a type with errors, so that the compiler does not also report tools that use the type.

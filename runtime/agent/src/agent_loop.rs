@@ -182,7 +182,7 @@ impl<E: fmt::Debug + fmt::Display> std::error::Error for LoopError<E> {}
 /// ```
 /// # use serde_json::json;
 /// use toolgen_runtime::agent::agent_loop::{Entry, LoopEnd, LoopOptions, ModelTurn, Transcript, run_loop};
-/// use toolgen_runtime::{Registry, ToolCall, ToolContext, Turn, tool, toolset};
+/// use toolgen_runtime::{ToolCall, Toolbox, Turn, tool, toolset};
 ///
 /// /// Adds two numbers.
 /// #[tool(read_only, undocumented)]

@@ -234,7 +234,7 @@ impl std::error::Error for AgentFailure {}
 ///     .build()?;
 /// let toolbox = Registry::builder().add(researcher).seal()?.toolbox(Default::default());
 /// let call = ToolCall::new("call-1", "researcher", json!({"task": "What is there about loops?"}));
-/// let answer = toolbox.call(call, &Turn::new("turn-1")).await;
+/// let answer = toolbox.run(call, &Turn::new("turn-1")).await;
 /// assert_eq!(answer.text(), "I found 3 pages about loops.");
 /// # Ok(())
 /// # }

@@ -27,14 +27,14 @@
 //! let toolbox = registry.toolbox(context.clone());
 //! let turn = Turn::new("turn-1");
 //! let call = ToolCall::new("1", "write_file", json!({"path": "a/b.txt", "content": "one\ntwo\n"}));
-//! assert_eq!(toolbox.call(call, &turn).await.text(), "Wrote 8 bytes to a/b.txt");
+//! assert_eq!(toolbox.run(call, &turn).await.text(), "Wrote 8 bytes to a/b.txt");
 //! let call = ToolCall::new("2", "search", json!({"pattern": "^t"}));
-//! assert_eq!(toolbox.call(call, &turn).await.text(), "a/b.txt:2:two\n(1 matches)");
+//! assert_eq!(toolbox.run(call, &turn).await.text(), "a/b.txt:2:two\n(1 matches)");
 //!
 //! // An agent that plans can read, but not write.
 //! let planner = registry.toolbox(context.with_limits(EffectLimits::PLANNING));
 //! let call = ToolCall::new("3", "write_file", json!({"path": "a/b.txt", "content": ""}));
-//! assert!(planner.call(call, &turn).await.is_error());
+//! assert!(planner.run(call, &turn).await.is_error());
 //! # std::fs::remove_dir_all(&directory)?;
 //! # Ok(())
 //! # }

@@ -185,7 +185,7 @@ mod tests {
             let first = &excerpt.lines[0];
             match first.strip_suffix("... [line truncated]") {
                 Some(visible) => {
-                    assert!("aä€😀z".starts_with(visible) && visible.len() <= line, "{line}: {first}")
+                    assert!("aä€😀z".starts_with(visible) && visible.len() <= line, "{line}: {first}");
                 }
                 None => assert_eq!((first.as_str(), line), ("aä€😀z", 11)),
             }

@@ -58,7 +58,7 @@ impl WalkedFile<'_> {
     }
 
     /// Reads the metadata of the file.
-    pub(super) fn metadata(&self) -> io::Result<Metadata> {
+    pub(super) fn read_metadata(&self) -> io::Result<Metadata> {
         self.dir.symlink_metadata(self.name)
     }
 }

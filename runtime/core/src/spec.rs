@@ -1,6 +1,6 @@
 //! The specification of a tool: its name, descriptions, schemas, effects and requirements.
 //!
-//! [`plan`] describes how a tool is executed, [`surface`] is the contract of all tools of a program, and [`drift`]
+//! `plan` describes how a tool is executed, `surface` is the contract of all tools of a program, and `drift`
 //! classifies changes of it.
 
 use serde_json::Value;

@@ -93,7 +93,7 @@ impl Inject<'_> for Progress {
     }
 }
 
-/// A service of the program, provided by [`ToolContext::with_service`]. It dereferences to the object.
+/// A service of the program, provided by [`Turn::with_service`](toolgen_kernel::Turn::with_service). It dereferences to the object.
 ///
 /// ```
 /// use std::sync::Mutex;

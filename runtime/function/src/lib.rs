@@ -20,7 +20,6 @@ pub mod input;
 #[cfg(feature = "inventory")]
 pub mod inventory;
 pub mod return_value;
-#[doc(hidden)]
 pub mod tool;
 #[doc(hidden)]
 pub mod toolset;

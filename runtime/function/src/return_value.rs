@@ -1,7 +1,7 @@
 //! Return values of functions as tool results.
 //!
 //! The conversion depends on the traits of a type, never on its spelling, so aliases of `Result` work like `Result`.
-//! The macros call a [`Probe`] on the returned value; method resolution finds the first trait that applies.
+//! The macros call a `Probe` on the returned value; method resolution finds the first trait that applies.
 
 use std::borrow::Cow;
 use std::convert::Infallible;

@@ -31,7 +31,7 @@
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let toolbox = Registry::builder().add(rhymes::tool()).seal()?.toolbox(Default::default());
 //! let turn = Turn::new("turn-1");
-//! let call = |arguments| toolbox.call(ToolCall::new("call-1", "rhymes", arguments), &turn);
+//! let call = |arguments| toolbox.run(ToolCall::new("call-1", "rhymes", arguments), &turn);
 //! assert_eq!(call(json!({"word": "light", "limit": 1})).await.text(), r#"["night"]"#);
 //! assert!(call(json!({"word": "", "limit": 1})).await.text().contains("/word"));
 //! # Ok(())
@@ -86,7 +86,7 @@
 //!   makes, and for people who approve the call; see [`redact`](toolgen_kernel::layers::redact). The model sees the
 //!   result of the tool, so a tool must not reveal a secret that the model does not know;
 //! * `path` (no `..`) and `path(within = "workdir")`: the function gets the path inside the directory that
-//!   [`ToolContext::with_root`] named, with symbolic links resolved. A path outside that directory is rejected.
+//!   [`Turn::with_root`](toolgen_kernel::Turn::with_root) named, with symbolic links resolved. A path outside that directory is rejected.
 //!
 //! # Injected parameters
 //!
@@ -132,7 +132,7 @@
 //! let counter = Arc::new(Counter(Default::default()));
 //! let toolbox = Registry::new(toolset![hello, Counter::tools(&counter)])?.toolbox(Default::default());
 //! let call = ToolCall::new("call-1", "count", json!({"by": 2}));
-//! assert_eq!(toolbox.call(call, &Turn::new("turn-1")).await.text(), "2");
+//! assert_eq!(toolbox.run(call, &Turn::new("turn-1")).await.text(), "2");
 //! # Ok(())
 //! # }
 //! ```

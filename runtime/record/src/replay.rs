@@ -27,18 +27,18 @@
 //! let sink = MemorySink::new();
 //! let auditor = Auditor::builder(sink.clone()).start()?;
 //! let toolbox = Toolbox::builder(&registry).layer(auditor.clone()).build()?;
-//! toolbox.call(call("Ulm"), &turn).await;
+//! toolbox.run(call("Ulm"), &turn).await;
 //! auditor.shutdown().await;
 //!
 //! // The test.
 //! let replay = Replay::of(RecordedRun::from_memory(&sink, &RunSelection::new())?);
 //! let toolbox = Toolbox::builder(&registry).layer(replay.clone()).build()?;
-//! assert_eq!(toolbox.call(call("Ulm"), &turn).await.text(), "It rains in Ulm.");
+//! assert_eq!(toolbox.run(call("Ulm"), &turn).await.text(), "It rains in Ulm.");
 //! replay.finish()?;
 //!
 //! let replay = replay.restarted();
 //! let toolbox = Toolbox::builder(&registry).layer(replay.clone()).build()?;
-//! toolbox.call(call("Rom"), &turn).await;
+//! toolbox.run(call("Rom"), &turn).await;
 //! let error = replay.finish().unwrap_err().to_string();
 //! assert!(error.contains("/city: expected \"Ulm\", found \"Rom\""), "{error}");
 //! # Ok(())

@@ -131,7 +131,7 @@ impl WireFormat {
     }
 
     /// Returns the dialect of the schemas in [`tools`](Self::tools) and of the arguments in calls. Set it in the
-    /// context of the calls with [`ToolContext::with_dialect`](toolgen_kernel::ToolContext::with_dialect).
+    /// context of the calls with [`Turn::with_dialect`](toolgen_kernel::Turn::with_dialect).
     #[must_use]
     pub fn dialect(self) -> &'static Dialect {
         self.format().dialect

@@ -109,7 +109,7 @@ impl ToolPlan {
     }
 
     /// Returns the dialect of the arguments for each tool, for
-    /// [`ToolContext::with_dialect`](toolgen_kernel::ToolContext::with_dialect).
+    /// [`Turn::with_dialect`](toolgen_kernel::Turn::with_dialect).
     #[must_use]
     pub fn dialects(&self) -> Dialects {
         let shown =

@@ -66,9 +66,9 @@ mod tests {
 
     #[test]
     fn string_identifies_one_code_block() {
-        let code = block("README.md", "let pets = engine.call(").unwrap();
+        let code = block("docs/api.md", "let pets = engine.call(").unwrap();
         let (rebuilt, code) = code.split_once('\n').unwrap();
-        assert!(rebuilt.starts_with("const _") && rebuilt.ends_with("README.md\");"), "{rebuilt}");
+        assert!(rebuilt.starts_with("const _") && rebuilt.ends_with("docs/api.md\");"), "{rebuilt}");
         assert!(code.starts_with("let pets = ") && !code.contains("```"), "{code}");
     }
 

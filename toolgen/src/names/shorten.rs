@@ -33,7 +33,7 @@ pub(super) fn shorten(name: &str, limit: usize) -> Option<String> {
     Some(words.concat())
 }
 
-/// Returns the words of `other` that a name lacks, each after `_`.
+/// Returns each word that `other` has and a name lacks, after `_`.
 pub(super) fn missing(name: &str, other: &str) -> String {
     let existing: Vec<String> = words(name).iter().map(|word| stem(word)).collect();
     let missing = words(other).into_iter().map(stem_of).filter(|(_, stem)| !existing.contains(stem));

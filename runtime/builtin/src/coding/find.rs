@@ -137,7 +137,7 @@ fn compile_anchored_glob(pattern: &str, pointer: &str) -> Result<Override, ToolE
 
 /// Returns the time of a file, and a line that describes it.
 fn describe_file(work_dir: &WorkDir, file: &WalkedFile<'_>, absolute: bool) -> Option<(SystemTime, String)> {
-    let metadata = file.metadata().ok()?;
+    let metadata = file.read_metadata().ok()?;
     let time = metadata.modified().ok()?.into_std();
     let path = if absolute { work_dir.absolute(file.path) } else { file.path.to_owned() };
     let (size, permissions) = (format_size(metadata.len()), format_permissions(&metadata));
@@ -194,7 +194,7 @@ pub(super) fn grep_tool(
         let lines = search(file, &matcher, (context, remaining), &mut partial_files, ctx);
         remaining -= lines.iter().filter(|line| line.matches).count();
         if !lines.is_empty() {
-            let time = file.metadata().and_then(|metadata| metadata.modified()).ok();
+            let time = file.read_metadata().and_then(|metadata| metadata.modified()).ok();
             let path = if absolute { work_dir.absolute(file.path) } else { file.path.to_owned() };
             files.push((
                 time.map(cap_std::time::SystemTime::into_std),

@@ -130,7 +130,7 @@ impl Shape {
     }
 }
 
-/// The values that a [`Shape`] allows.
+/// The values that a `Shape` allows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// Any value.

@@ -1,6 +1,6 @@
 //! Changes of tools, and their meaning for callers and for the model.
 //!
-//! One comparison of schemas serves tools of documents and programs ([`Surface`](super::surface::Surface)) and tools
+//! One comparison of schemas serves tools of documents and programs (`Surface`) and tools
 //! of MCP servers ([`mcp::drift`](super::mcp::drift)). Arguments go to the tool and results come back. So a change of
 //! the arguments is compatible if the tool accepts more than before, and a change of the result if it returns less.
 //! Changes that the comparison does not understand count as breaking.

@@ -72,7 +72,7 @@ pub trait ContextValue: Sized {
 /// assert_eq!(error.to_string(), text);
 ///
 /// let values = ContextValues::default().with_trusted("workspace_id", 7);
-/// let ctx = ToolContext::new("1", "plan_create").with_values(values);
+/// let ctx = Turn::default().with_values(values).call_context("1", "plan_create");
 /// let result = testing::call_in(&tool, json!({"title": "Launch"}), &ctx).await?;
 /// assert_eq!(result.to_text(), "Launch in 7");
 /// # Ok(())

@@ -229,7 +229,7 @@ impl Secrets {
         match &mut result.structured {
             Structured::Details => {}
             Structured::DetailsWithout(names) => {
-                names.iter_mut().for_each(|name| self.hide_in_text_field(name))
+                names.iter_mut().for_each(|name| self.hide_in_text_field(name));
             }
             Structured::Json(text) | Structured::Missing(text) => self.hide_in_text_field(text),
         }

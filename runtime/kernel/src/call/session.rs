@@ -26,7 +26,7 @@ use shared::Shared;
 /// A conversation with tools: state that tools keep between calls, and the history of successful calls.
 ///
 /// Clones are the same session. A program sets the session of a conversation with
-/// [`ToolContext::with_session`](crate::ToolContext::with_session). There is no default session that callers share.
+/// [`Turn::with_session`](crate::Turn::with_session). There is no default session that callers share.
 /// If none is set, `run_loop` creates a session that ends with the loop, [`dispatch`](crate::Toolbox::dispatch) one
 /// that ends with the turn, and a single [`call`](crate::Toolbox::call) has none.
 ///

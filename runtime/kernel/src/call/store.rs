@@ -189,7 +189,6 @@ impl<T: Store + ?Sized> Store for Arc<T> {
 }
 
 /// What happens to calls that depend on shared state while the store is unreachable.
-#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnFailure {
     /// The calls are refused, with an error that gives the reason.

@@ -87,7 +87,7 @@ pub struct MissingDependencies {
 
 /// The hint that the program must provide a session, so that calls of earlier turns count.
 const NO_SESSION: &str = "Calls of earlier turns are not known here, because no session outlasts the turn. The program \
-    must give the context of its turns a session, with `ToolContext::with_session`.";
+    must give the context of its turns a session, with `Turn::with_session`.";
 
 impl MissingDependencies {
     /// Returns what the caller can do about the missing prerequisites, in one sentence.

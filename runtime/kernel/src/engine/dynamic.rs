@@ -21,7 +21,7 @@
 //!
 //! let toolbox = Registry::builder().add(greet).seal()?.toolbox(Default::default());
 //! let turn = Turn::new("turn-1");
-//! let call = |arguments| toolbox.call(ToolCall::new("call-1", "greet", arguments), &turn);
+//! let call = |arguments| toolbox.run(ToolCall::new("call-1", "greet", arguments), &turn);
 //! assert_eq!(call(json!({"name": "Ada"})).await.text(), "Hello, Ada!");
 //! assert!(call(json!({"name": ""})).await.is_error());
 //! # Ok(())

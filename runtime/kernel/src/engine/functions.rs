@@ -35,7 +35,7 @@ use crate::spec::plan::{ExecutionPlan, Tool};
 /// let functions = FunctionTable::new().with("clock", |_: Value, _: ToolContext| async { Ok("noon") });
 /// let tools = Engines::new().with(functions).tools(TOOLS)?;
 /// let toolbox = Registry::new(tools)?.toolbox(Default::default());
-/// let answer = toolbox.call(ToolCall::new("1", "clock", json!({})), &Turn::new("turn-1")).await;
+/// let answer = toolbox.run(ToolCall::new("1", "clock", json!({})), &Turn::new("turn-1")).await;
 /// assert_eq!(answer.text(), "noon");
 /// # Ok(())
 /// # }

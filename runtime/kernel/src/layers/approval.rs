@@ -23,7 +23,7 @@
 //!     .approval_queue(approvals.clone())
 //!     .build()?;
 //! let turn = Turn::new("turn-1");
-//! toolbox.call(ToolCall::new("call-1", "pay", json!({"to": "Ada"})), &turn).await; // it waits
+//! toolbox.run(ToolCall::new("call-1", "pay", json!({"to": "Ada"})), &turn).await; // it waits
 //!
 //! // A person decides,
 //! for entry in approvals.list(&[toolgen_runtime::layers::approval::ApprovalState::Waiting]).await? {

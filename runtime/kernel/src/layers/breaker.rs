@@ -10,7 +10,7 @@
 //! circuit opens again. A trial call that reports no outcome ends when its permit is dropped, or at the latest when
 //! the trial lock expires.
 //!
-//! Only an outcome that indicates a problem of the service counts as a failure, see [`is_failure`]. While a circuit is
+//! Only an outcome that indicates a problem of the service counts as a failure, see `is_failure`. While a circuit is
 //! closed, a success cancels out one failure. So only a service that fails more often than it succeeds is cut off.
 //!
 //! Late reports do not count: if a call began before the circuit opened, its outcome is ignored when the circuit is
@@ -298,7 +298,7 @@ impl Permit {
         }
     }
 
-    /// Reports the outcome of a tool: a failure if [`is_failure`] returns true, a success if there is a result. Any
+    /// Reports the outcome of a tool: a failure if `is_failure` returns true, a success if there is a result. Any
     /// other outcome reports nothing, as if the permit were dropped.
     pub fn settle(self, outcome: &Result<ToolResult, ToolError>) {
         match outcome {
@@ -366,7 +366,7 @@ pub fn is_failure(outcome: &Result<ToolResult, ToolError>) -> bool {
     }
 }
 
-/// Like [`is_failure`], for an error.
+/// Like `is_failure`, for an error.
 fn is_service_error(error: &ToolError) -> bool {
     matches!(error, ToolError::Failed { .. } | ToolError::Timeout { .. })
 }

@@ -102,7 +102,7 @@
 //!     .approver(Treasurer)
 //!     .build()?;
 //! let turn = Turn::new("turn-1");
-//! let pay = |arguments| toolbox.call(ToolCall::new("call-1", "pay", arguments), &turn);
+//! let pay = |arguments| toolbox.run(ToolCall::new("call-1", "pay", arguments), &turn);
 //!
 //! // The approver sees the default, and the call runs with it.
 //! assert_eq!(pay(json!({"to": "Ada"})).await.text(), "paid 100 to Ada");

@@ -7,12 +7,12 @@
 //! ```
 //! use serde_json::json;
 //! use toolgen_runtime::layers::pages::{Pages, ResultLimit};
-//! use toolgen_runtime::{ToolContext, ToolResult, ToolSpec, testing};
+//! use toolgen_runtime::{ToolResult, ToolSpec, Turn, testing};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), toolgen_runtime::ToolError> {
 //! let pages = Pages::new(ResultLimit::bytes(10));
-//! let ctx = ToolContext::new("call-1", "log");
+//! let ctx = Turn::default().call_context("call-1", "log");
 //! let cut = pages.apply(ToolResult::text("one\ntwo\nthree\nfour\n"), &ToolSpec::EMPTY, &ctx);
 //! let text = cut.to_text();
 //! assert!(text.starts_with("one\ntwo\n\n[Result cut: bytes 0-8 of 19. Call read_result with {\"handle\":"));

@@ -6,7 +6,7 @@
 //!
 //! A call counts for its [`Principal`]. A call without a principal counts for its agent (`agent:{id}`). Without an
 //! agent, it counts for its session (`session:{id}`, unless that is the temporary session of a turn or a loop), and
-//! otherwise for all such calls of the toolbox (`provider`). See [`charged_principal`].
+//! otherwise for all such calls of the toolbox (`provider`). See `charged_principal`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ pub trait RateLimit: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns the reason why the call must not proceed: usually [`exceeded`].
+    /// Returns the reason why the call must not proceed: usually `exceeded`.
     fn ask<'a>(
         &'a self,
         principal: &'a Principal,
@@ -93,7 +93,7 @@ pub const RATE_LIMIT_TIMEOUT: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 ///
-/// Returns the error of the limit, which is [`exceeded`] unless the limit returns its own error. Also [`exceeded`] if
+/// Returns the error of the limit, which is `exceeded` unless the limit returns its own error. Also [`exceeded`] if
 /// the limit panics or does not decide within [`RATE_LIMIT_TIMEOUT`]: a call that cannot be counted does not run.
 /// [`ToolError::Cancelled`] if the caller cancels in the meantime.
 #[doc(hidden)]

@@ -106,7 +106,7 @@ impl RedactorBuilder {
 
     /// Adds a rule. It takes the key of a string (empty if there is no key) and the string after all other rules, and
     /// returns the replacement, or `None` to leave the string unchanged. If the rule panics, the string becomes
-    /// [`FAILED_MASK`].
+    /// `FAILED_MASK`.
     #[must_use]
     pub fn rule(
         mut self,

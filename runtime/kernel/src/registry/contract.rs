@@ -69,7 +69,7 @@ fn of_tools<'t>(tools: impl IntoIterator<Item = &'t Arc<dyn AgentTool>>) -> Resu
 
 /// Defines a program that prints its tools for `cargo toolgen`: the entire content of `src/bin/tools.rs` or an example.
 ///
-/// The program prints its [`Surface`], which every command accepts as a document.
+/// The program prints its `Surface`, which every command accepts as a document.
 ///
 /// ```ignore
 /// // src/bin/tools.rs
@@ -81,8 +81,8 @@ fn of_tools<'t>(tools: impl IntoIterator<Item = &'t Arc<dyn AgentTool>>) -> Resu
 /// cargo toolgen lock --bin tools
 /// ```
 ///
-/// The macro accepts everything that implements [`HasSurface`]: a [`Registry`], a `Vec` of tools such as `toolset!`
-/// creates, a [`Surface`], or a `Result` of one of these.
+/// The macro accepts everything that implements `HasSurface`: a [`Registry`], a `Vec` of tools such as `toolset!`
+/// creates, a `Surface`, or a `Result` of one of these.
 #[macro_export]
 macro_rules! export {
     ($tools:expr $(,)?) => {

@@ -29,10 +29,10 @@
 //!
 //! let turn = Turn::new("turn-1");
 //! let search = ToolCall::new("1", "search_tools", json!({"query": "how is the weather?"}));
-//! let results = toolbox.call(search, &turn).await;
+//! let results = toolbox.run(search, &turn).await;
 //! assert_eq!(results.text(), "get_weather(place: string) - Returns the weather of a place.\n");
 //! let arguments = json!({"name": "get_weather", "arguments": {"place": "Oslo"}});
-//! let answer = toolbox.call(ToolCall::new("2", "call_tool", arguments), &turn).await;
+//! let answer = toolbox.run(ToolCall::new("2", "call_tool", arguments), &turn).await;
 //! assert_eq!((answer.name.as_str(), answer.text().as_str()), ("call_tool", "It rains in Oslo."));
 //! # Ok(())
 //! # }

@@ -116,8 +116,8 @@ pub struct DispatchOptions {
     pub in_tasks: bool,
     /// Returns whether the rest of the turn should not run.
     pub steering: Option<Steering>,
-    /// Maximum number of calls of a turn that run; [`DEFAULT_MAX_CALLS`] by default. The others get the error
-    /// [`TOO_MANY_CALLS`].
+    /// Maximum number of calls of a turn that run; `DEFAULT_MAX_CALLS` by default. The others get the error
+    /// `TOO_MANY_CALLS`.
     pub max_calls: NonZeroUsize,
 }
 
@@ -163,7 +163,7 @@ impl DispatchOptions {
 
     /// Sets the function that returns whether the user has sent a message. It is called after each call if the calls
     /// run sequentially, after each batch, and after all calls if they run in parallel. If it returns `true`, the
-    /// remaining calls get the response [`SKIPPED_BY_MESSAGE`].
+    /// remaining calls get the response `SKIPPED_BY_MESSAGE`.
     #[must_use]
     pub fn with_steering(mut self, steering: impl Fn() -> bool + Send + Sync + 'static) -> DispatchOptions {
         self.steering = Some(Arc::new(steering));
@@ -193,8 +193,7 @@ pub struct Dispatched {
 }
 
 impl Toolbox {
-    /// Runs the calls of a turn, each through all layers, and returns a response for each of them; see
-    /// [`dispatch`](self).
+    /// Runs the calls of a turn, each through all layers, and returns a response for each of them.
     ///
     /// If the context of the turn has no session, the turn gets its own, so that a tool may require a call that was
     /// made earlier in the same turn. This session ends with the turn. For requirements across turns and for the

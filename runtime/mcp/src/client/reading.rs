@@ -32,7 +32,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Value, String> {
     let text = text.strip_prefix(BOM).unwrap_or(text);
     match serde_json::from_slice(text) {
         Ok(message) => Ok(keep_digits(message, text)),
-        // The text is a log line, not a message.
+        // The line is a log line, not a message.
         Err(error)
             if !text.trim_ascii_start().starts_with(b"{") && !text.trim_ascii_start().starts_with(b"[") =>
         {
@@ -124,7 +124,7 @@ fn store_original(message: &mut Value, text: Option<&[u8]>) {
     OriginalText(original.map(|text| String::from_utf8_lossy(&text).into_owned())).insert_into(result);
 }
 
-/// Parses a list of tools, each descriptor separately. `None` if the text is not a list of tools.
+/// Parses a list of tools, each descriptor separately. `None` for other JSON.
 fn parse_tool_list(text: &[u8]) -> Option<Value> {
     let list = |text| {
         let mut result = Map::new();

@@ -66,11 +66,11 @@ pub async fn tools(alias: &str, peer: &Peer<RoleClient>) -> Result<Vec<Arc<dyn A
 /// ```no_run
 /// # async fn connect(transport: rmcp::transport::StdioReader, out: rmcp::transport::StdioWriter)
 /// #     -> Result<(), Box<dyn std::error::Error>> {
-/// use toolgen_runtime::engine::mcp::rmcp::{Progress, reporting};
+/// use toolgen_runtime::engine::mcp::rmcp::{Progress, tools_with_progress};
 ///
 /// let progress = Progress::new();
 /// let client = rmcp::serve_client(progress.clone(), (transport, out)).await?;
-/// let tools = reporting("files", client.peer(), &progress).await?;
+/// let tools = tools_with_progress("files", client.peer(), &progress).await?;
 /// # Ok(())
 /// # }
 /// ```

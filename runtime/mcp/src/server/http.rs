@@ -264,12 +264,8 @@ async fn admit(State(gate): State<Arc<RequestGate>>, request: Request, next: Nex
     {
         return bad_request(&error);
     }
-    let permit = match acquire_permit(
-        &mut parts,
-        &body,
-        owner.as_ref(),
-        (shares, access_rules.limits.requests_per_caller()),
-    ) {
+    let max_requests = access_rules.limits.requests_per_caller();
+    let permit = match acquire_permit(&mut parts, &body, owner.as_ref(), (shares, max_requests)) {
         Ok(permit) => permit,
         Err(rejection) => return rejection,
     };

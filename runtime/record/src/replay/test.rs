@@ -34,7 +34,7 @@ use super::Replay;
 /// replay_test!(weather_is_reported, "tests/replay/weather.json", |replay| {
 ///     let toolbox = Toolbox::builder(&registry()).layer(replay.clone()).build()?;
 ///     let call = ToolCall::new("1", "weather", json!({"city": "Ulm"}));
-///     let answer = toolbox.call(call, &Turn::new("turn")).await;
+///     let answer = toolbox.run(call, &Turn::new("turn")).await;
 ///     assert_eq!(answer.text(), "It rains in Ulm.");
 /// });
 /// # fn main() {}

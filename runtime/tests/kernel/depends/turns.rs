@@ -22,7 +22,7 @@ async fn dispatched(toolbox: &Toolbox, names: &[&str], turn: &Turn) -> Vec<bool>
 const MISSING: &str = "Cannot execute 'go': prerequisites not met.\n\nMissing:\n\
     - Tool 'start' must be called first\n\nSuggested order:\n  1. start\n\n\
     Calls of earlier turns are not known here, because no session outlasts the turn. \
-    The program must give the context of its turns a session, with `ToolContext::with_session`.";
+    The program must give the context of its turns a session, with `Turn::with_session`.";
 
 #[tokio::test]
 async fn single_call_reports_that_it_has_no_session() {

@@ -69,7 +69,7 @@ impl<'a> AcceptedTypes<'a> {
             Kind::Tuple(_) => self.list = Some(None),
             Kind::Object(_) => self.object = true,
             Kind::Union(rules) => {
-                rules.variants.iter().for_each(|variant| self.add(variant, defs, depth + 1))
+                rules.variants.iter().for_each(|variant| self.add(variant, defs, depth + 1));
             }
             Kind::All(shapes) => shapes.iter().for_each(|shape| self.add(shape, defs, depth + 1)),
             Kind::Ref(name) => match find_def(defs, name) {

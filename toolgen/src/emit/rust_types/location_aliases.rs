@@ -111,7 +111,7 @@ fn collect_named(location: &str, first: &str, ty: &Ty, located: &mut Vec<(String
         Ty::Vec(inner) => part("item", inner),
         Ty::Map { value, .. } => part("value", value),
         Ty::Tuple(items) => {
-            items.iter().enumerate().for_each(|(index, ty)| part(&format!("item {index}"), ty))
+            items.iter().enumerate().for_each(|(index, ty)| part(&format!("item {index}"), ty));
         }
         _ => {}
     }

@@ -48,7 +48,7 @@ pub(super) fn are_named_integers(values: &List<Literal>, choices: &Choices) -> b
     choices.has_names() && values.iter().all(|value| as_i64(value).is_some())
 }
 
-/// Returns the value as a 64-bit integer, if it is one.
+/// Returns the value as a 64-bit integer, if it fits.
 pub(super) fn as_i64(value: &Literal) -> Option<i64> {
     match value {
         Literal::Number(Number::Int(n)) => i64::try_from(*n).ok(),

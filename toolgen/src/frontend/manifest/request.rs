@@ -164,7 +164,7 @@ impl<'a> Context<'a> {
         let lowercase_name = name.to_ascii_lowercase();
         match (HeaderOwner::of(name), constant) {
             (Some(HeaderOwner::Media), Some(text)) if lowercase_name == "accept" => {
-                request.accept = text.into()
+                request.accept = text.into();
             }
             (Some(HeaderOwner::Media), Some(text)) => {
                 request.content_type = Some((text, node.pointer.clone()));

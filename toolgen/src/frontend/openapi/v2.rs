@@ -33,7 +33,7 @@ impl<'a> Context<'a> {
         swagger_key.into_iter().chain(openapi_key).flat_map(entries_of).collect()
     }
 
-    /// Returns the key under which the components of a kind are declared, for a message.
+    /// Returns the key of the components of a kind, for a message.
     pub(super) fn components_key(&self, kind: &str) -> String {
         if self.is_swagger() { key_of(kind).to_owned() } else { format!("components/{kind}") }
     }

@@ -105,7 +105,7 @@ impl Writer {
             }
             Node::Group { node, capture } => self.write_group(node, capture.as_ref(), repetitions)?,
             Node::Look { node, ahead, must_match } => {
-                self.write_lookaround(node, *ahead, *must_match, repetitions)?
+                self.write_lookaround(node, *ahead, *must_match, repetitions)?;
             }
             Node::Back { group, source } => {
                 if self.engine == Engine::Re2 || !self.closed_groups.contains(group) {

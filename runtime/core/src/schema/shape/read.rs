@@ -143,7 +143,7 @@ pub fn any_of(shapes: Vec<Shape>) -> Option<Shape> {
     build::union(super::UnionMode::Any, shapes, None)
 }
 
-/// Reads the canonical text that generated code contains and [`canonical`](super::render::canonical) writes.
+/// Reads the canonical text that generated code contains and `render::canonical` writes.
 #[must_use]
 pub fn read_canonical(schema: &Value) -> Shape {
     build::canonical(schema)

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use super::{Def, Kind, Literal, ObjectRules, Shape, read};
 use crate::base::frozen::{Frozen, List, Text};
 
-/// A [`Shape`], as a tree or as canonical JSON Schema text that is parsed on first use.
+/// A `Shape`, as a tree or as canonical JSON Schema text that is parsed on first use.
 pub enum Schema {
     /// The tree.
     Tree(Frozen<Shape>),

@@ -242,7 +242,11 @@ impl ToolChanges<'_> {
                     );
                 }
                 _ => {
-                    self.add(&pointer, ChangeClass::Breaking, format!("the named schema `{key}` was removed"))
+                    self.add(
+                        &pointer,
+                        ChangeClass::Breaking,
+                        format!("the named schema `{key}` was removed"),
+                    );
                 }
             }
         }

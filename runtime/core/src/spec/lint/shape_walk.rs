@@ -24,7 +24,7 @@ pub(super) fn shapes<'a>(spec: &'a ToolSpec, visited: &mut Visited) -> Vec<(Stri
         let children_are_variants =
             matches!(shape.kind, Kind::Union(_)) || is_variant && matches!(shape.kind, Kind::Ref(_));
         let mut visit = |location: String, shape: &'a Shape| {
-            stack.push((location, shape, depth + 1, children_are_variants))
+            stack.push((location, shape, depth + 1, children_are_variants));
         };
         match &shape.kind {
             Kind::Object(rules) => {

@@ -86,7 +86,7 @@ fn collect_locations(schema: &Value, root: &Value, location: &str, locations: &m
                 parts.iter().for_each(|part| collect_locations(part, root, location, locations));
             }
             ("items" | "additionalProperties", part) => {
-                collect_locations(part, root, &format!("{location}/*"), locations)
+                collect_locations(part, root, &format!("{location}/*"), locations);
             }
             _ => {}
         }

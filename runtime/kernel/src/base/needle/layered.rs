@@ -107,7 +107,7 @@ fn contains_needle(digits: &[u8], patterns: &[&Pattern], depth: usize) -> bool {
         if matches.is_empty() && depth > 1 {
             let mut contains_deeper = false;
             for_each_run(&text, |digits, _| {
-                contains_deeper = contains_deeper || contains_needle(digits, patterns, depth - 1)
+                contains_deeper = contains_deeper || contains_needle(digits, patterns, depth - 1);
             });
             return contains_deeper;
         }

@@ -36,7 +36,7 @@ pub const EFFECT_FAILED: &str = "EFFECT_FAILED";
 ///     })
 ///     .build()?;
 /// let call = ToolCall::new("call-1", "page_duty", json!({}));
-/// assert_eq!(toolbox.call(call, &Turn::new("turn-1")).await.text(), "paged \"storage\"");
+/// assert_eq!(toolbox.run(call, &Turn::new("turn-1")).await.text(), "paged \"storage\"");
 /// # Ok(())
 /// # }
 /// ```

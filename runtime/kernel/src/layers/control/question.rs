@@ -44,7 +44,7 @@ pub const ASK_QUESTION: &str = "ask_question";
 /// let registry = Registry::builder().add(AskQuestion).seal()?;
 /// let toolbox = Toolbox::builder(&registry).answerer(Architect).build()?;
 /// let call = ToolCall::new("call-1", "ask_question", json!({"question": "Which database?"}));
-/// let answer = toolbox.call(call, &Turn::new("turn-1")).await;
+/// let answer = toolbox.run(call, &Turn::new("turn-1")).await;
 /// assert_eq!(answer.text(), "Question: Which database?\nAnswer: SQLite");
 /// # Ok(())
 /// # }

@@ -12,12 +12,12 @@ use crate::call::testing::call_in;
 use crate::call::tool::AgentTool;
 use crate::spec::ToolName;
 
-fn called_in(turn: Turn) -> ToolContext {
+fn called_in(turn: &Turn) -> ToolContext {
     turn.call_context("1", "big")
 }
 
 fn ctx() -> ToolContext {
-    called_in(Turn::default())
+    called_in(&Turn::default())
 }
 
 fn spec() -> ToolSpec {
@@ -156,9 +156,9 @@ async fn only_the_same_session_agent_and_principal_can_continue() {
     let pages = Pages::new(ResultLimit::bytes(4));
     let turn = Turn::default().with_session(Session::new("s")).with_agent_id("coder");
     let owner = turn.clone().with_principal(Principal::new("p"));
-    let cut = pages.apply(ToolResult::text("0123456789"), &spec(), &called_in(owner.clone()));
+    let cut = pages.apply(ToolResult::text("0123456789"), &spec(), &called_in(&owner));
     let arguments = next_call(text(&cut.content[1])).unwrap();
-    let same = called_in(turn.with_principal(Principal::new("p").with_scopes(["x"])));
+    let same = called_in(&turn.with_principal(Principal::new("p").with_scopes(["x"])));
     assert_eq!(text(&call_in(&pages.tool(), arguments.clone(), &same).await.unwrap().content[0]), "4567");
     let others = [
         Turn::default(),
@@ -169,7 +169,7 @@ async fn only_the_same_session_agent_and_principal_can_continue() {
     let unknown = json!({"handle": "r0", "offset": 4});
     let not_found = call_in(&pages.tool(), unknown, &same).await.unwrap_err().to_string();
     for other in others {
-        let error = call_in(&pages.tool(), arguments.clone(), &called_in(other)).await.unwrap_err();
+        let error = call_in(&pages.tool(), arguments.clone(), &called_in(&other)).await.unwrap_err();
         // The error is the same as for a handle that never existed.
         assert_eq!(error.to_string().replace(arguments["handle"].as_str().unwrap(), "r0"), not_found);
         assert_eq!(error.code(), "RESULT_NOT_FOUND");

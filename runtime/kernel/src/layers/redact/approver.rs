@@ -74,7 +74,7 @@ impl RedactionRules {
                     match value {
                         value if !self.keys.holds(key) => self.hide_strings(value),
                         Value::Number(number) => {
-                            *value = Value::from(scan::mask_with_length(&number.to_string()))
+                            *value = Value::from(scan::mask_with_length(&number.to_string()));
                         }
                         value => hide_all_strings(value),
                     }

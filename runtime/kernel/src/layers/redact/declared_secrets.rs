@@ -337,7 +337,7 @@ impl Reader<'_> {
         for (keyword, value) in schema {
             match (keyword.as_str(), value) {
                 ("format", Value::String(format)) => {
-                    node.is_secret |= format.eq_ignore_ascii_case("password")
+                    node.is_secret |= format.eq_ignore_ascii_case("password");
                 }
                 ("writeOnly", value) => node.is_secret |= *value == Value::Bool(true),
                 ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(reference)) => {
@@ -357,7 +357,7 @@ impl Reader<'_> {
                     node.all_keys.extend(fields.values().map(|value| self.schema(value)));
                 }
                 ("additionalProperties" | "unevaluatedProperties", Value::Bool(false)) => {
-                    node.is_closed = true
+                    node.is_closed = true;
                 }
                 ("additionalProperties" | "unevaluatedProperties", value) => {
                     node.other_keys.push(self.schema(value));

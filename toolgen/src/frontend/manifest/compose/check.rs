@@ -100,7 +100,7 @@ impl Context<'_> {
             // An object is checked member by member, so that the problem has an exact location.
             return match argument_type.class() {
                 Class::Object if json.starts_with('{') => {
-                    self.check_object(template, argument_type, call, path, pointer)
+                    self.check_object(template, argument_type, call, path, pointer);
                 }
                 _ => self.check_constant(json, field, argument_type, call, path, pointer),
             };

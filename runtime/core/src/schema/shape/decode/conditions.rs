@@ -24,7 +24,7 @@ impl Checker<'_> {
             return;
         }
         let previous = std::mem::take(&mut self.problems);
-        match self.to_named_form(value, parts) {
+        match self.convert_to_named_form(value, parts) {
             Some(named) => self.with_separate_cache(|checker| {
                 let null_is_absent = std::mem::replace(&mut checker.null_is_absent, false);
                 parts.iter().filter(is_raw).for_each(|part| checker.check(&named, part));
@@ -59,7 +59,7 @@ impl Checker<'_> {
 
     /// Returns a value under the names that rules use, without each `null` that represents an absent field; `None` if
     /// it already has that form.
-    fn to_named_form(&mut self, value: &Value, parts: &[Shape]) -> Option<Value> {
+    fn convert_to_named_form(&mut self, value: &Value, parts: &[Shape]) -> Option<Value> {
         let has_renamed_fields = |checker: &Self| {
             checker
                 .objects(parts)

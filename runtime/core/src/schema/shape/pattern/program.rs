@@ -378,7 +378,7 @@ impl Run<'_> {
                 );
             }
             Some(&Step::Split(first, second)) => {
-                pending.extend([state.moved(second, position), state.moved(first, position)])
+                pending.extend([state.moved(second, position), state.moved(first, position)]);
             }
             Some(&Step::Jump(target)) => pending.push(state.moved(target, position)),
             Some(&Step::At(anchor)) => {

@@ -274,7 +274,7 @@ impl Renderer<'_> {
             match to_dialect(self.dialect, &value) {
                 Some(value) => self.write_keyword(node, keyword, value, || message),
                 None if !self.dialect.accepts(keyword) => {
-                    self.write_keyword(node, keyword, value, || message)
+                    self.write_keyword(node, keyword, value, || message);
                 }
                 None => {
                     self.record_loss(keyword, true, NOT_THIS_VALUE);

@@ -53,7 +53,7 @@ impl Compiler {
             Node::Set(set) => self.write_take(&[set], 1, 1)?,
             Node::At(anchor) => drop(self.push(Step::At(*anchor))?),
             Node::Sequence(nodes) if self.forwards => {
-                nodes.iter().try_for_each(|node| self.write_node(node))?
+                nodes.iter().try_for_each(|node| self.write_node(node))?;
             }
             Node::Sequence(nodes) => nodes.iter().rev().try_for_each(|node| self.write_node(node))?,
             Node::Choice(nodes) => match single_char_sets(node).filter(|_| !self.stores_groups) {

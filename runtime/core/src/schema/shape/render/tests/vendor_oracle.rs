@@ -20,7 +20,7 @@ fn visit_schemas(schema: &Value, location: &str, visit: &mut dyn FnMut(&Value, &
         match (keyword.as_str(), value) {
             ("properties" | "patternProperties" | "$defs", Value::Object(schemas)) => {
                 schemas.iter().for_each(|(name, schema)| {
-                    visit_schemas(schema, &format!("{location}/{keyword}/{name}"), visit)
+                    visit_schemas(schema, &format!("{location}/{keyword}/{name}"), visit);
                 });
             }
             ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(schemas)) => {
@@ -29,7 +29,7 @@ fn visit_schemas(schema: &Value, location: &str, visit: &mut dyn FnMut(&Value, &
                     .for_each(|schema| visit_schemas(schema, &format!("{location}/{keyword}"), visit));
             }
             ("items" | "additionalProperties", schema) => {
-                visit_schemas(schema, &format!("{location}/{keyword}"), visit)
+                visit_schemas(schema, &format!("{location}/{keyword}"), visit);
             }
             _ => {}
         }
