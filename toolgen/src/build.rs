@@ -40,7 +40,15 @@ use crate::write::{WriteError, write_if_changed};
 
 /// The documents that a build script compiles into one module.
 ///
-/// One document becomes the module itself; several become nested modules, named after their files.
+/// A document is an OpenAPI or Swagger document ([`frontend::openapi`](crate::frontend::openapi)), a manifest
+/// ([`frontend::manifest`](crate::frontend::manifest)) or the lock file of an MCP server
+/// ([`frontend::mcp`](crate::frontend::mcp)). One document becomes the module itself; several become nested modules,
+/// named after their files. The program includes the module with `toolgen_runtime::include_tools!`.
+///
+/// ```no_run
+/// // in build.rs
+/// toolgen::Build::new("petstore").document("petstore.yaml").emit();
+/// ```
 #[derive(Clone, Debug)]
 pub struct Build {
     name: String,

@@ -201,7 +201,8 @@ impl Options {
         self
     }
 
-    /// Sets whether argument and result structs are generated; they are by default.
+    /// Sets whether argument and result structs are generated; they are by default. The program then needs the feature
+    /// `typed` of `toolgen-runtime`.
     #[must_use]
     pub fn types(mut self, generate: bool) -> Self {
         self.types = generate;

@@ -49,7 +49,7 @@ impl HttpEngine {
     /// # Errors
     ///
     /// As [`call`](Self::call). Returns [`CallError::Transport`] with
-    /// [`ToolError::Cancelled`](toolgen_kernel::call::error::ToolError::Cancelled) if the token fires, or with a
+    /// [`ToolError::Cancelled`](toolgen_kernel::call::error::ToolError::Cancelled) if the token is cancelled, or with a
     /// denial if the turn does not allow the host.
     pub async fn call_in<A: TypedTool>(
         &self,

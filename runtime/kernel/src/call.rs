@@ -80,8 +80,7 @@ pub struct ToolCall {
     pub arguments: Value,
     /// If set, the call does not run, and its response gives this reason.
     pub blocked: Option<Blocked>,
-    /// The tool through which the model made the call, if it did not call the tool by name: the response has its
-    /// name.
+    /// If the model made the call through another tool, the name of that tool, which the response then has.
     #[doc(hidden)]
     pub via: Option<Text>,
     /// The saved state of a call that waited and now resumes. Not part of the JSON, since only sealed state can be
@@ -116,7 +115,7 @@ impl<'de> serde_core::Deserialize<'de> for ToolCall {
 }
 
 impl ToolCall {
-    /// Creates a complete call.
+    /// Creates a call.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: Value) -> ToolCall {
         let (id, name) = (id.into().into(), name.into().into());
         ToolCall { id, name, arguments, blocked: None, via: None, resumption: None }
@@ -136,7 +135,7 @@ impl ToolCall {
     }
 
     /// Makes the call safe for the layers: blocks it if its arguments are nested too deeply, and truncates a name that
-    /// is longer than that of any tool, so that records and responses do not repeat it.
+    /// is longer than any valid one, so that records and responses do not repeat it.
     #[doc(hidden)]
     pub fn fit(&mut self) {
         if let Cow::Owned(name) = shown_name(&self.name) {
@@ -168,10 +167,10 @@ impl ToolCall {
     }
 }
 
-/// The maximum length of a tool name in calls, in bytes. Longer names are truncated, since no tool has one.
+/// The maximum length of a tool name in calls, in bytes. Longer names are truncated; no tool has one.
 pub(crate) const MAX_NAME_BYTES: usize = 2 * MAX_NAME;
 
-/// Returns the name for display: its start and `…` if it is longer than that of any tool.
+/// Returns the name for display: its start and `…` if it is longer than any valid name.
 pub(crate) fn shown_name(name: &str) -> Cow<'_, str> {
     if name.len() <= MAX_NAME_BYTES {
         return Cow::Borrowed(name);
@@ -182,7 +181,7 @@ pub(crate) fn shown_name(name: &str) -> Cow<'_, str> {
 /// The maximum length of a call ID that is recorded, in bytes. No vendor uses longer ones.
 pub(crate) const MAX_ID_BYTES: usize = 256;
 
-/// Returns the ID of a call for records: its start and `…` if it is longer than that of any vendor.
+/// Returns the ID of a call for records: its start and `…` if it is longer than any vendor's IDs.
 #[doc(hidden)]
 pub fn shown_id(id: &Text) -> Text {
     if id.len() <= MAX_ID_BYTES {
@@ -201,14 +200,14 @@ pub struct ToolResponse {
     pub name: Text,
     /// The outcome of the call.
     pub outcome: Result<ToolResult, ToolError>,
-    /// Whether the tool was never started: a hook blocked the call, a message was waiting, or its turn had too many
-    /// calls.
+    /// Whether the tool was never started: a hook blocked the call, a message of the user was waiting, or its
+    /// turn had too many calls.
     pub skipped: bool,
     /// When the call arrived.
     pub started: SystemTime,
     /// How long the call took.
     pub duration: Duration,
-    /// The structured result that the tool declares, which MCP sends. Set by a toolbox.
+    /// The declared form of the result, which MCP sends as structured content. Set by a toolbox.
     pub declared: Option<Arc<StructuredOutput>>,
 }
 
@@ -294,7 +293,7 @@ impl ToolResponse {
 
     /// The response as `{"tool_call_id", "tool_name", "content", "is_error", "timestamp", "duration_ms",
     /// "provenance"}`; an error adds `error_code`. The timestamp is in milliseconds since 1970. The provenance is
-    /// always `tool-result`: programs that store messages of several sources can tell that a tool produced this one,
+    /// always `tool-result`: programs that store messages from several sources can tell that a tool produced this one,
     /// and that it is neither a user message nor text to cache.
     #[must_use]
     pub fn to_json(&self) -> Value {

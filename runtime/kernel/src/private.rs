@@ -157,7 +157,7 @@ mod untyped {
 /// Includes the tools that a build script compiled in the current module.
 ///
 /// Takes the name given to `toolgen::Build::new`. The module then holds a `static` for each tool, their list `TOOLS`,
-/// and, unless turned off, a struct for the arguments of each tool.
+/// and, unless `Options::types` is off, a struct for the arguments of each tool, which needs the feature `typed`.
 ///
 /// ```ignore
 /// pub mod petstore {

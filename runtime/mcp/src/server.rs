@@ -1,4 +1,4 @@
-//! MCP server: lets every MCP client list and call the tools of a toolbox.
+//! MCP server: lets any MCP client list and call the tools of a toolbox.
 //!
 //! ```no_run
 //! # use toolgen_runtime::{Toolbox, ToolboxContext, Registry, tool, toolset};
@@ -18,14 +18,14 @@
 //! # }
 //! ```
 //!
-//! Both generations of the protocol are supported, as the client chooses: sessions that begin with `initialize`
-//! (versions up to 2025-11-25), and self-contained requests (2026-07-28). Every call passes all layers of the toolbox:
-//! policy, limits, approvals, audit. Reports of a running tool are sent as progress if the client requested it. If a
-//! client cancels a call or disconnects, the call's cancellation token fires.
+//! Both generations of the protocol are supported; the client chooses: sessions that begin with `initialize` (versions
+//! up to 2025-11-25), and self-contained requests (2026-07-28). Every call passes through all layers of the toolbox:
+//! policy, limits, approvals, audit. Updates from a running tool are sent as progress notifications if the client
+//! requested them. If a client cancels a call or disconnects, the call's cancellation token is cancelled.
 //!
-//! # Safety
+//! # Security
 //!
-//! - A server over standard streams uses standard output for the protocol. Tools must not print.
+//! - A server over standard streams uses standard output for the protocol, so tools must not write to it.
 //! - Over HTTP, the server accepts only requests whose `Host` is this machine or an [allowed](Server::allow_host)
 //!   name, and whose `Origin`, if any, is this machine or [allowed](Server::allow_origin). This prevents DNS
 //!   rebinding by web pages. It listens on an address other than loopback only if a [bearer token](Server::bearer) or
@@ -126,13 +126,13 @@ impl Tools {
         self.0.toolbox.borrow().clone()
     }
 
-    /// Returns a receiver of all later changes of the list.
+    /// Returns a receiver that is notified of later changes to the list.
     fn changes(&self) -> watch::Receiver<Toolbox> {
         self.0.toolbox.subscribe()
     }
 
-    /// Notifies clients if a call has changed the list: the tool that reads the rest of large results is added with
-    /// the first result that is too large.
+    /// Notifies clients if a call has changed the list: the first oversized result adds a tool that reads the rest of
+    /// it.
     fn notify_if_changed(&self) {
         let listed_count = self.toolbox().specs().count();
         if self.0.listed_count.swap(listed_count, Ordering::Relaxed) != listed_count {
@@ -210,21 +210,21 @@ impl Server {
         self
     }
 
-    /// Lets the person at the client approve calls that need an approval. Otherwise such calls are rejected, because
+    /// Lets the client's user approve calls that need an approval. Otherwise such calls are rejected, because
     /// a client may answer without asking a person. The client receives the final arguments of the call.
     pub fn approve_by_elicitation(mut self) -> Server {
         self.state.client_approves = true;
         self
     }
 
-    /// Lets clients set these values of the [context](toolgen_kernel::ToolContext::values), and no others. A tool
+    /// Lets clients set the named values of the [context](toolgen_kernel::ToolContext::values), and no others. A tool
     /// that requires such a value lists it as an optional argument, unless the tool has an argument of that name. In
     /// addition, every call may pass values in the object `io.toolgen/context` of its `_meta`. A client can thus
     /// return the `session_id` that a tool has created. Accepted values are strings of at most 1,024 bytes, and
     /// integers.
     ///
-    /// Such a value has the provenance [`Client`](toolgen_kernel::call::context_values::Provenance::Client), also in audit
-    /// records. It never replaces a value that the program has set, and does not identify the caller.
+    /// Such a value has the provenance [`Client`](toolgen_kernel::call::context_values::Provenance::Client), in
+    /// audit records too. It never replaces a value that the program has set, and does not identify the caller.
     pub fn client_values<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Server {
         self.state.client_values = ClientValues::new(names);
         self
@@ -280,7 +280,7 @@ impl Server {
     }
 }
 
-/// Reason why a server cannot serve, or ended.
+/// Reason why a server could not start, or stopped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ServeError(String);
 

@@ -13,9 +13,9 @@ use toolgen_kernel::spec::plan::{ExecutionPlan, Tool};
 
 /// The engines of a program, which make compiled tools of any kind callable. Clones share them.
 ///
-/// Commands (with the feature `executor`), compositions, completions and effects need no setup. HTTP requests need an
-/// `HttpEngine`, tools of MCP servers an `McpEngine`, functions a [`FunctionTable`](super::FunctionTable), and agents an
-/// `AgentEngine`:
+/// Commands (with the feature `executor`; to start programs on this machine, also `process`), compositions, completions
+/// and effects need no setup. HTTP requests need an `HttpEngine`, tools of MCP servers an `McpEngine`, functions a
+/// [`FunctionTable`](super::FunctionTable), and agents an `AgentEngine`:
 ///
 /// ```no_run
 /// # static TOOLS: &[&toolgen_runtime::Tool] = &[];

@@ -26,7 +26,7 @@ use arguments::ArgumentInput;
 const MAX_TOOLS_NAMED: usize = 20;
 
 /// Calls the tool, or prints its request. Returns `Problems` if the arguments are invalid or the call failed; the
-/// output is then the message for the model.
+/// output is then the error that a model would receive.
 pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
     if let Some(word) = &task.tool
         && arguments::pair(word).is_some()
@@ -94,7 +94,7 @@ fn call(
             return Ok(Outcome::Usage);
         }
     };
-    // Arguments as a string are parsed like those of vendors that send strings: errors in them are for the model.
+    // Arguments that are a JSON string are parsed as for vendors that send one, so that parse errors reach the model.
     if !task.dry_run {
         return send::run(task, tool, all, arguments, output);
     }
@@ -160,7 +160,7 @@ fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> 
     Ok(Outcome::Fine)
 }
 
-/// Prints a JSON value: pretty for people, in one line for programs.
+/// Prints a JSON value: pretty-printed for people, on one line for programs.
 fn print_value(task: &Call, value: &Value, output: &mut Output) -> io::Result<()> {
     if task.format.json {
         output.json(value)?;

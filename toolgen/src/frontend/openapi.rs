@@ -3,6 +3,9 @@
 //! The document is traversed as plain JSON values. An error drops the smallest part that contains it – a constraint,
 //! a parameter, at most an operation – and is reported with its location and help. Swagger 2.0, OpenAPI 3.0 and 3.1
 //! are read by their own rules; later versions as 3.1.
+//!
+//! A tool is named after the `operationId` of its operation, made valid if necessary; without an `operationId`, after its
+//! method and path. [`Options::rename`](crate::Options::rename) sets another name.
 
 mod arguments;
 mod body;

@@ -16,7 +16,7 @@ const MAX_HELD_BYTES: usize = 64 << 10;
 /// Receives the reports of a sub-agent while it runs. Clones share their state.
 ///
 /// It forwards the agent's output to the observers of the call, and enforces the agent's limits: when a limit is
-/// reached, the token of the agent fires, and the call fails regardless of the agent's result.
+/// reached, the agent's cancellation token is cancelled, and the call fails regardless of the agent's result.
 #[derive(Clone, Debug)]
 pub struct AgentMonitor(Arc<Inner>);
 

@@ -48,7 +48,7 @@ pub trait ContextValue: Sized {
 /// ```
 /// # use serde_json::{Value, json};
 /// # use toolgen_runtime::function::inject::ContextValue;
-/// # use toolgen_runtime::{ContextValues, ToolContext, ToolError, testing};
+/// # use toolgen_runtime::{ContextValues, ToolError, Turn, testing};
 /// use toolgen_runtime::{function::inject::FromContext, tool};
 ///
 /// # struct WorkspaceId(i64);

@@ -1,4 +1,4 @@
-//! Runs a future until it completes, its timeout elapses, or its cancellation token fires.
+//! Runs a future until it completes, its timeout elapses, or its cancellation token is cancelled.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::call::error::ToolError;
 ///
 /// # Errors
 ///
-/// Returns [`ToolError::Timeout`] after `limit`, and [`ToolError::Cancelled`] when the token fires.
+/// Returns [`ToolError::Timeout`] after `limit`, and [`ToolError::Cancelled`] when the token is cancelled.
 #[doc(hidden)]
 pub async fn within<F: Future>(
     limit: Option<Duration>,

@@ -38,7 +38,7 @@ impl McpEngine {
     ///
     /// # Errors
     ///
-    /// As for [`call`](Self::call); [`ToolError::Cancelled`] if the token fires.
+    /// As for [`call`](Self::call); [`ToolError::Cancelled`] if the token is cancelled.
     pub async fn call_in<A: TypedTool>(
         &self,
         arguments: A,

@@ -11,9 +11,9 @@ use crate::spec::ToolSpec;
 /// A rule that the schema in a dialect cannot express.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnexpressedRule {
-    /// The value that the rule applies to, as `filter.tags[]`. Empty for the arguments as a whole.
+    /// The value that the rule applies to, such as `filter.tags[]`. Empty for the arguments as a whole.
     pub place: String,
-    /// The keyword of JSON Schema.
+    /// The JSON Schema keyword.
     pub keyword: &'static str,
     /// The rule, as part of a sentence: `at most 3 items`.
     pub rule: String,
@@ -56,8 +56,8 @@ fn rule_of_loss(spec: &ToolSpec, loss: &Loss) -> UnexpressedRule {
     UnexpressedRule { place: location, keyword: loss.keyword, rule: text }
 }
 
-/// Returns the location of a JSON pointer into a rendered schema in prose, and the shape at that location. If the form
-/// in the dialect differs from the shape, the location is that of the last common part.
+/// Converts a JSON pointer into a rendered schema to a readable path such as `filter.tags[]`, and returns the shape
+/// there. Where the rendered schema and the shape diverge, this is the last location that they have in common.
 fn locate<'a>(spec: &'a ToolSpec, path: &str) -> (String, Option<&'a Shape>) {
     let mut location = String::new();
     let mut shape = Some(spec.input.shape());

@@ -37,7 +37,7 @@ impl Link {
         Link { parent: Some(Arc::clone(self.shared())), own: OnceLock::new() }
     }
 
-    /// The link of the same call under another token: it ends with this one, or when either token fires.
+    /// The link of the same call under another token: it ends with this one, or when either token is cancelled.
     pub(super) fn and(&self, cancel: CancellationToken) -> Link {
         let parent = Some(Arc::clone(self.shared()));
         let token = Token { parent, own: OnceLock::from(cancel), ..Token::default() };

@@ -1,4 +1,4 @@
-//! Runs compositions: calls other tools sequentially. Each call passes all layers of the toolbox.
+//! Runs compositions: calls other tools sequentially. Each call passes through all layers of the toolbox.
 
 use serde_json::{Map, Value};
 

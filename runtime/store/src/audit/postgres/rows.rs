@@ -29,7 +29,7 @@ const WRITE: &str = "
     WHERE excluded.status <> 'started'
         AND (known.status = 'started' OR (known.status = 'unknown' AND excluded.status <> 'unknown'))";
 
-/// Prepares the statement of [`write`].
+/// Prepares the statement for [`write`].
 pub(super) async fn prepare(client: &Client) -> Result<Statement, tokio_postgres::Error> {
     let (number, text, boolean) = (Type::INT8_ARRAY, Type::TEXT_ARRAY, Type::BOOL_ARRAY);
     let mut types =
@@ -70,7 +70,7 @@ struct OutcomeColumns {
     duration_ms: i64,
 }
 
-/// Removes NUL characters, which PostgreSQL does not support.
+/// Replaces NUL characters, which PostgreSQL does not support.
 fn without_nul(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
@@ -86,7 +86,7 @@ fn check_length(text: &str, part: &str, tool: &str) -> Result<(), AuditError> {
 }
 
 impl Row {
-    /// Creates the row of an intent.
+    /// Creates the row for an intent.
     pub(super) fn new(intent: &AuditIntent) -> Result<Row, AuditError> {
         let parameters = intent.parameters.to_string();
         check_length(&parameters, "arguments", intent.tool_name.as_str())?;

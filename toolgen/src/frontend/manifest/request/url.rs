@@ -118,7 +118,7 @@ impl<'a> Context<'a> {
         Some(result)
     }
 
-    /// Compiles a pair of the query in the URL: `q={text}`.
+    /// Compiles one pair of the URL's query: `q={text}`.
     fn pair(&mut self, pair: &str, pointer: &Pointer, request: &mut Request, scope: &mut Scope) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         if name.contains(['{', '}']) {

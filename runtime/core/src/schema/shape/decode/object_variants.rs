@@ -87,7 +87,7 @@ impl<'s> ObjectForm<'s> {
         self.values(name).is_some_and(|values| values.iter().any(|literal| equals(value, literal)))
     }
 
-    /// Returns the field that is the only required one.
+    /// Returns the name of the only required field; `None` unless there is exactly one.
     pub(super) fn key(&self) -> Option<&'s str> {
         let mut required = self.fields().filter(|field| field.required);
         required.next().filter(|_| required.next().is_none()).map(|field| field.name.as_str())
@@ -152,7 +152,7 @@ fn collect_parts<'s>(
     }
 }
 
-/// Returns the distance between a value and a shape: its type and its keys.
+/// Returns how far a value is from a shape: by its unknown and missing keys, or `usize::MAX` if the type differs.
 pub(in crate::schema::shape) fn distance(value: &Value, shape: &Shape, defs: &List<Def>) -> usize {
     let Value::Object(object) = value else {
         return if allows_type(value, shape, defs) { 0 } else { usize::MAX };
@@ -161,7 +161,7 @@ pub(in crate::schema::shape) fn distance(value: &Value, shape: &Shape, defs: &Li
     forms.iter().map(|form| form.distance(object)).min().unwrap_or(usize::MAX)
 }
 
-/// Whether values of a shape may have the JSON type of a value.
+/// Whether a shape accepts values of this value's JSON type.
 pub(super) fn allows_type(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
     allows_type_within(value, shape, defs, &mut Vec::new())
 }
@@ -189,7 +189,7 @@ fn allows_type_within<'s>(
             .iter()
             .any(|literal| std::mem::discriminant(value) == std::mem::discriminant(&literal.to_json())),
         Kind::Union(_) | Kind::All(_) => {
-            // A shape that refers to itself adds no alternative and no rule.
+            // A reference to the shape itself does not change the result: false in a union, true in a conjunction.
             if let Some((_, seen_shape)) =
                 seen.iter().find(|(seen_shape, _)| std::ptr::eq(*seen_shape, shape))
             {

@@ -69,7 +69,7 @@ impl Renderer<'_> {
         (resolved, description)
     }
 
-    /// Renders arguments without names, or with several alternative objects, as one argument.
+    /// Renders unnamed arguments, or a choice between several objects, as a single argument.
     fn render_single_argument(&mut self, shape: &Shape, description: &str) -> Value {
         let field = Field { name: ROOT_KEY.into(), shape: shape.clone(), ..Field::REQUIRED };
         let rules = ObjectRules { fields: vec![field].into(), extra: Extra::Closed, ..ObjectRules::ANY };
@@ -151,7 +151,7 @@ impl Renderer<'_> {
         for variant in &union.variants {
             objects.push(self.superset(variant, notes, depth + 1)?);
         }
-        // A value that matches several variants is accepted.
+        // If variants overlap, a value may match several, which `oneOf` would reject.
         let is_exclusive = union.mode == UnionMode::One && !overlaps(union, self.defs);
         let keyword = if is_exclusive { "oneOf" } else { "anyOf" };
         self.record_loss(keyword, true, "the dialect takes one plain object as arguments");
