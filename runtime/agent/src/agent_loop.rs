@@ -213,7 +213,7 @@ pub async fn run_loop<M: Model + ?Sized>(
     transcript: Transcript,
     options: &LoopOptions,
 ) -> LoopRun<M::Error> {
-    let mut turn = Turn::from(&turn.base().for_loop());
+    let mut turn = turn.for_loop();
     let info = model.about();
     let span = AgentSpan::begin(toolbox, turn.base_mut(), &info);
     let dispatch = options.steered();

@@ -209,7 +209,7 @@ impl std::error::Error for AgentFailure {}
 /// # use serde_json::json;
 /// use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
 /// use toolgen_runtime::agent::agent_loop::{Entry, ModelTurn, Transcript};
-/// use toolgen_runtime::{Registry, ToolCall, ToolContext, Turn, tool, toolset};
+/// use toolgen_runtime::{Registry, ToolCall, Turn, tool, toolset};
 ///
 /// /// Searches the documentation.
 /// #[tool(read_only, undocumented)]

@@ -4,7 +4,7 @@
 //!
 //! ```
 //! # use serde_json::json;
-//! use toolgen_runtime::{Registry, ToolCall, ToolContext, Turn, tool};
+//! use toolgen_runtime::{Registry, ToolCall, Turn, tool};
 //!
 //! /// Finds words that sound alike.
 //! ///
@@ -104,7 +104,7 @@
 //! ```
 //! # use std::sync::Arc;
 //! # use serde_json::json;
-//! use toolgen_runtime::{Registry, ToolCall, ToolContext, Turn, tool, tools, toolset};
+//! use toolgen_runtime::{Registry, ToolCall, Turn, tool, tools, toolset};
 //!
 //! struct Counter(std::sync::atomic::AtomicU64);
 //!

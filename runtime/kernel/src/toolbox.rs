@@ -49,7 +49,7 @@ use crate::toolbox::pipeline::Layers;
 /// ```
 /// # use serde_json::json;
 /// use toolgen_runtime::toolbox::ToolboxContext;
-/// use toolgen_runtime::{Registry, ToolCall, ToolContext, Turn, tool, toolset};
+/// use toolgen_runtime::{Registry, ToolCall, Turn, tool, toolset};
 ///
 /// /// Adds two numbers.
 /// #[tool(read_only, undocumented)]

@@ -2,7 +2,6 @@
 
 use std::os::unix::fs::symlink;
 use std::sync::atomic::AtomicBool;
-use toolgen_runtime::Turn;
 
 use crate::Bench;
 use crate::prelude::*;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use toolgen_runtime::{CancellationToken, Content, Turn};
+use toolgen_runtime::{CancellationToken, Content};
 
 use crate::Bench;
 use crate::prelude::*;

@@ -31,7 +31,7 @@ use std::sync::atomic::AtomicU32;
 
 use toolgen_runtime::engine::executor::ExecError;
 use toolgen_runtime::engine::executor::Sandbox;
-use toolgen_runtime::{AgentTool, Registry, ToolResponse, ToolResult, Toolbox, Turn};
+use toolgen_runtime::{AgentTool, Registry, ToolResponse, ToolResult, Toolbox};
 
 use crate::prelude::*;
 

@@ -6,4 +6,4 @@ pub(crate) use std::sync::atomic::Ordering;
 pub(crate) use std::time::Duration;
 
 pub(crate) use serde_json::{Value, json};
-pub(crate) use toolgen_runtime::{EffectLimits, ToolCall, ToolError, ToolboxContext, builtin, toolset};
+pub(crate) use toolgen_runtime::{EffectLimits, ToolCall, ToolError, ToolboxContext, Turn, builtin, toolset};

@@ -7,7 +7,7 @@ use toolgen_runtime::builtin::{self, Bash};
 use toolgen_runtime::engine::executor::{
     ExecError, ExecOptions, ExecOutput, LocalExecutor, ScriptedExecutor,
 };
-use toolgen_runtime::{CancellationToken, Effects, Turn};
+use toolgen_runtime::{CancellationToken, Effects};
 
 use crate::prelude::*;
 use crate::{Bench, SANDBOXES, no_promise};

@@ -12,7 +12,6 @@ mod list;
 mod output;
 mod signal;
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::engine::dynamic::DynamicTool;
 use toolgen_runtime::spec::template::{Reference, Root, Segment, Template};
 

@@ -16,5 +16,5 @@ pub(crate) use toolgen_runtime::spec::Network;
 pub(crate) use toolgen_runtime::spec::plan::{ArgvTemplate, CommandPlan, Stdin};
 pub(crate) use toolgen_runtime::{
     AgentTool, BoxFuture, CancellationToken, ExecutionPlan, List, Registry, Text, Tool, ToolCall,
-    ToolContext, ToolError, ToolResponse, ToolResult, ToolSpec, Toolbox, ToolboxContext,
+    ToolContext, ToolError, ToolResponse, ToolResult, ToolSpec, Toolbox, ToolboxContext, Turn,
 };

@@ -8,7 +8,7 @@ use toolgen_runtime::engine::http::OAuth;
 use toolgen_runtime::layers::redact::Redactor;
 use toolgen_runtime::schema::shape::read::read_document;
 use toolgen_runtime::testing::cassette::Cassette;
-use toolgen_runtime::{Content, Frozen, Toolbox, Turn};
+use toolgen_runtime::{Content, Frozen, Toolbox};
 
 use crate::prelude::*;
 use crate::server::{call, engine, parameter, plan, secured, tool};

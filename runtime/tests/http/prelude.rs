@@ -8,5 +8,5 @@ pub(crate) use toolgen_runtime::engine::http::{HttpEngineBuilder, Secret, Static
 pub(crate) use toolgen_runtime::spec::plan::{
     Body, BodySource, Codec, Encoding, Location, Part, Placement, RequestPlan, Style, Tool,
 };
-pub(crate) use toolgen_runtime::{List, Registry, ToolCall, ToolContext, ToolError, ToolResult};
+pub(crate) use toolgen_runtime::{List, Registry, ToolCall, ToolContext, ToolError, ToolResult, Turn};
 pub(crate) use toolgen_test_support::http::{Request, Server, Step, open, reply};

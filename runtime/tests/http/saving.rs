@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use toolgen_runtime::engine::http::{Files, FilesRoot, NewFile, SavedFile};
-use toolgen_runtime::{CancellationToken, Content, Turn};
+use toolgen_runtime::{CancellationToken, Content};
 
 use crate::prelude::*;
 use crate::server::{call, engine, plan, secured, tool};

@@ -3,7 +3,7 @@
 use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
 use toolgen_runtime::spec::plan::{ExecutionPlan, Parameter, SecurityRequirement, SecurityScheme, Server};
-use toolgen_runtime::{Shape, ToolName, ToolSpec, Turn};
+use toolgen_runtime::{Shape, ToolName, ToolSpec};
 
 use crate::prelude::*;
 

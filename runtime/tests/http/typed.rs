@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use toolgen_runtime::engine::http::CallError;
 use toolgen_runtime::engine::typed::{FromJson, JsonError};
 use toolgen_runtime::spec::Network;
-use toolgen_runtime::{CancellationToken, Turn, TypedTool};
+use toolgen_runtime::{CancellationToken, TypedTool};
 
 use crate::prelude::*;
 use crate::server::{engine, parameter, plan, tool};

@@ -8,7 +8,6 @@ mod looped;
 mod results;
 mod rights;
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::agent::sub_agent::{AgentRunner, SubAgentBuilder, SubAgentTool};
 
 use crate::prelude::*;

@@ -7,7 +7,6 @@ mod input;
 mod sealed;
 
 use crate::prelude::*;
-use toolgen_runtime::Turn;
 
 async fn call(toolbox: &Toolbox, name: &str, arguments: Value) -> ToolResponse {
     toolbox.run(ToolCall::new("c1", name, arguments), &Turn::new("turn")).await

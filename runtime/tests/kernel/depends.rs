@@ -16,7 +16,6 @@ mod services;
 mod troubleshooting;
 mod turns;
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::layers::dependencies::{MissingDependencies, Unmet};
 use toolgen_runtime::schema::shape::read::read_canonical;
 

@@ -16,7 +16,6 @@ mod spans;
 mod stores;
 
 use tokio::task::JoinSet;
-use toolgen_runtime::Turn;
 
 use evidence::{Answer, Cell, PANIC, PIN, Ran, Resumed, World};
 use kinds::Kind;

@@ -17,7 +17,6 @@ mod voice;
 mod watching;
 
 use crate::prelude::*;
-use toolgen_runtime::Turn;
 
 /// Adds two numbers.
 #[tool(read_only, undocumented)]

@@ -32,5 +32,5 @@ pub(crate) use toolgen_runtime::wire::{ToolResultOptions, WireFormat};
 pub(crate) use toolgen_runtime::{
     AgentTool, BoxFuture, CancellationToken, Content, ContextValues, Control, Dependencies, Effect, Effects,
     InputRequest, List, Principal, Registry, Service, Session, Text, ToolCall, ToolContext, ToolError,
-    ToolName, ToolResponse, ToolResult, ToolSpec, Toolbox, ToolboxContext, tool, toolset,
+    ToolName, ToolResponse, ToolResult, ToolSpec, Toolbox, ToolboxContext, Turn, tool, toolset,
 };

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
-use toolgen_runtime::Turn;
 
 use crate::prelude::*;
 

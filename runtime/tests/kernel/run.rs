@@ -7,7 +7,6 @@ mod random;
 mod steering;
 
 use std::collections::VecDeque;
-use toolgen_runtime::Turn;
 
 use toolgen_runtime::agent::agent_loop::{LoopRun, Model};
 use toolgen_runtime::layers::control::AskQuestion;

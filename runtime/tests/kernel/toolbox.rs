@@ -10,7 +10,6 @@ mod reading;
 mod sets;
 
 use toolgen_runtime::Shape;
-use toolgen_runtime::Turn;
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
 
 use crate::prelude::*;

@@ -10,5 +10,5 @@ pub(crate) use toolgen_runtime::engine::mcp::{McpClient, McpEngine, McpOptions, 
 pub(crate) use toolgen_runtime::serve::mcp::Server;
 pub(crate) use toolgen_runtime::spec::plan::{McpServer, McpTransport};
 pub(crate) use toolgen_runtime::{
-    Engines, Frozen, Registry, Text, Tool, ToolCall, ToolContext, ToolError, Toolbox,
+    Engines, Frozen, Registry, Text, Tool, ToolCall, ToolContext, ToolError, Toolbox, Turn,
 };

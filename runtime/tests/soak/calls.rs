@@ -1,7 +1,7 @@
 //! The calls of the soak test, and the valid results of each.
 
 use toolgen_runtime::call::blocked::Blocked;
-use toolgen_runtime::{Principal, Session, ToolCall, Turn};
+use toolgen_runtime::{Principal, Session, ToolCall};
 
 use crate::prelude::*;
 use crate::random::Random;

@@ -5,4 +5,4 @@ pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) use std::time::Duration;
 
 pub(crate) use serde_json::{Value, json};
-pub(crate) use toolgen_runtime::{ToolContext, ToolResponse};
+pub(crate) use toolgen_runtime::{ToolContext, ToolResponse, Turn};

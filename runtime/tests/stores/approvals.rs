@@ -6,7 +6,7 @@ mod rows;
 mod seen;
 mod states;
 
-use toolgen_runtime::{Service, ToolboxContext, Turn};
+use toolgen_runtime::{Service, ToolboxContext};
 
 use crate::prelude::*;
 use crate::shared::{Home, homes};

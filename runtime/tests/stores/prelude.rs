@@ -23,5 +23,5 @@ pub(crate) use toolgen_runtime::testing::replay::{RecordedRun, Replay, RunSelect
 pub(crate) use toolgen_runtime::toolbox::ToolboxBuilder;
 pub(crate) use toolgen_runtime::{
     BoxFuture, Principal, Registry, Session, ToolCall, ToolContext, ToolError, ToolResponse, ToolResult,
-    Toolbox, store, tool, toolset,
+    Toolbox, Turn, store, tool, toolset,
 };

@@ -4,7 +4,6 @@ mod agents;
 mod differences;
 mod logs;
 mod runs;
-use toolgen_runtime::Turn;
 use toolgen_test_support::scratch;
 
 use scratch::Scratch;

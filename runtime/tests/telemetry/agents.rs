@@ -6,7 +6,7 @@ use toolgen_runtime::agent::agent_loop::{
 };
 use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
 use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{Session, ToolboxContext, Turn};
+use toolgen_runtime::{Session, ToolboxContext};
 
 use crate::prelude::*;
 use crate::receiver::{Telemetry, attribute, attributes, failed};

@@ -4,7 +4,7 @@ use opentelemetry::Context;
 use opentelemetry::trace::{FutureExt, TraceContextExt, Tracer, TracerProvider};
 use serde_json::Value;
 use tokio::time::{sleep, timeout};
-use toolgen_runtime::{DispatchOptions, Session, ToolResult, Turn};
+use toolgen_runtime::{DispatchOptions, Session, ToolResult};
 
 use crate::prelude::*;
 use crate::receiver::{Telemetry, attribute, attributes, events, failed};

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use toolgen_runtime::engine::http::{HttpEngine, RetryPolicy};
 use toolgen_runtime::layers::control::{InputHandler, InputQuestion, InputReply};
 use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, MiddlewareDecision, ToolRequest};
-use toolgen_runtime::{BoxFuture, Control, InputRequest, ToolResult, Turn};
+use toolgen_runtime::{BoxFuture, Control, InputRequest, ToolResult};
 use toolgen_test_support::http::{Server, ok, reply};
 
 use crate::passed_on::get;

@@ -1,7 +1,6 @@
 //! Metrics of calls.
 
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
-use toolgen_runtime::Turn;
 
 use crate::calls::toolbox;
 use crate::prelude::*;

@@ -17,7 +17,7 @@ use toolgen_runtime::spec::plan::{
     Encoding, ExecutionPlan, Location, McpServer, McpTransport, Parameter, Placement, RequestPlan,
     SecurityRequirement, SecurityScheme, Tool,
 };
-use toolgen_runtime::{List, Shape, Text, ToolName, ToolSpec, Turn};
+use toolgen_runtime::{List, Shape, Text, ToolName, ToolSpec};
 use toolgen_test_support::http;
 
 use crate::prelude::*;

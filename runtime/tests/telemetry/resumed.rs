@@ -2,7 +2,6 @@
 
 use opentelemetry_proto::tonic::trace::v1::Span;
 use toolgen_runtime::ToolResponse;
-use toolgen_runtime::Turn;
 use toolgen_runtime::layers::middleware::{MiddlewareDecision, ToolRequest};
 
 use crate::prelude::*;

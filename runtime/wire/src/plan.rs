@@ -138,7 +138,7 @@ impl WireFormat {
     /// ```
     /// use toolgen_runtime::schema::dialect::OPENAI_STRICT;
     /// use toolgen_runtime::wire::WireFormat;
-    /// use toolgen_runtime::{AgentTool as _, ToolContext, Turn, tool, toolset};
+    /// use toolgen_runtime::{AgentTool as _, Turn, tool, toolset};
     ///
     /// /// Adds two numbers.
     /// #[tool(undocumented)]

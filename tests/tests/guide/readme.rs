@@ -1,5 +1,7 @@
 //! The README.
 
+use std::future::{Ready, ready};
+
 use serde_json::{Value, json};
 use toolgen_runtime::agent::agent_loop::{Agent, WireModel};
 use toolgen_runtime::engine::http::{HttpEngine, Secret, StaticCredentials};
@@ -75,32 +77,22 @@ fn locked_mcp_tools_are_tools() {
     assert!(Registry::new(engines.tools(shop::TOOLS).unwrap()).unwrap().get("shop__find_orders").is_some());
 }
 
-async fn agent(tools: Toolbox, send: impl AsyncSend) -> AnyResult<String> {
-    let send = move |request: Value| send.send(request);
+async fn agent(tools: Toolbox, send: fn(Value) -> Ready<Result<Value, String>>) -> AnyResult<String> {
     page!("README.md", "let answer = Agent::new(model, &tools)");
     Ok(answer)
 }
 
-/// Sends a request to a vendor.
-trait AsyncSend: Send {
-    fn send(&self, request: Value) -> std::future::Ready<Result<Value, String>>;
-}
-
-/// A vendor whose model replies with a text.
-struct Vendor;
-
-impl AsyncSend for Vendor {
-    fn send(&self, request: Value) -> std::future::Ready<Result<Value, String>> {
-        assert_eq!(request["messages"][0]["content"][0]["text"], "Which pets are waiting?");
-        assert_eq!(request["tools"][0]["name"], "add");
-        let text = json!({"role": "assistant", "stop_reason": "end_turn", "content": [{"type": "text", "text": "Rex."}]});
-        std::future::ready(Ok(text))
-    }
+/// Simulates a vendor whose model replies with a text.
+fn vendor(request: Value) -> Ready<Result<Value, String>> {
+    assert_eq!(request["messages"][0]["content"][0]["text"], "Which pets are waiting?");
+    assert_eq!(request["tools"][0]["name"], "add");
+    let text = json!({"role": "assistant", "stop_reason": "end_turn", "content": [{"type": "text", "text": "Rex."}]});
+    ready(Ok(text))
 }
 
 #[tokio::test]
 async fn agent_takes_a_sending_function() {
-    assert_eq!(agent(function::tools(), Vendor).await.unwrap(), "Rex.");
+    assert_eq!(agent(function::tools(), vendor).await.unwrap(), "Rex.");
 }
 
 async fn for_rust_code(engine: &HttpEngine) -> AnyResult<Vec<petstore::Pet>> {

@@ -4,18 +4,20 @@ use std::fmt;
 use std::sync::Arc;
 
 use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::call::Dialects;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::toolbox::{Toolbox, ToolboxError};
+use toolgen_wire::PlanError;
 
 use super::{AgentFailure, AgentMonitor, AgentRunner, AgentTask};
 use crate::agent_loop::{
-    Entry, LoopEnd, LoopError, LoopOptions, LoopRun, Model, ModelInfo, ModelTurn, Transcript, run_loop,
+    Agent, Entry, LoopEnd, LoopError, LoopOptions, LoopRun, Model, ModelInfo, ModelTurn, Transcript,
 };
 
 /// Creates the toolbox of a sub-agent.
 type MakeToolbox = dyn Fn(&AgentTask) -> Result<Toolbox, ToolboxError> + Send + Sync;
 
-/// Runs sub-agents with [`run_loop`]. The function that you pass to [`new`](Self::new) returns the model for a task:
+/// Runs each sub-agent as an [`Agent`]. The function that you pass to [`new`](Self::new) returns the model for a task:
 /// it reads the system prompt and the model settings from the task, and may report pieces of text to the monitor as
 /// they arrive. If it reports none during a turn, the text of the turn is reported as a whole.
 ///
@@ -95,17 +97,11 @@ where
     ) -> BoxFuture<'a, Result<String, AgentFailure>> {
         Box::pin(async move {
             let toolbox = self.toolbox(&task).map_err(|error| AgentFailure::Failed(error.to_string()))?;
-            let mut model = Monitored { model: (self.model)(&task, monitor), monitor: monitor.clone() };
-            let offered = model.model.offer(&toolbox);
-            let turn = match offered.map_err(|error| AgentFailure::Failed(error.to_string()))? {
-                Some(dialects) => task.turn.clone().with_dialect(dialects),
-                None => task.turn.clone(),
-            };
+            let model = Monitored { model: (self.model)(&task, monitor), monitor: monitor.clone() };
             let mut options = self.options.clone().with_max_iterations(task.limits.max_turns);
             options.stop_when_waiting = self.stops_when_waiting;
-            let begin = Transcript::user(task.task);
-            let LoopRun { outcome, transcript, .. } =
-                run_loop(&toolbox, &mut model, &turn, begin, &options).await;
+            let mut agent = Agent::new(model, &toolbox).with_turn(task.turn).with_limits(options);
+            let LoopRun { outcome, transcript, .. } = agent.run(task.task).await;
             match outcome {
                 Ok(LoopEnd::Text(text)) => Ok(text),
                 Ok(LoopEnd::Completed(completed)) => Ok(final_text(&transcript, &completed.call_id)),
@@ -173,6 +169,10 @@ where
 
     fn about(&self) -> ModelInfo {
         self.model.about()
+    }
+
+    fn offer(&mut self, toolbox: &Toolbox) -> Result<Option<Dialects>, PlanError> {
+        self.model.offer(toolbox)
     }
 
     fn next<'a>(&'a mut self, transcript: &'a Transcript) -> BoxFuture<'a, Result<ModelTurn, AgentFailure>> {

@@ -28,7 +28,7 @@ use crate::spec::Network;
 /// assert!(turn.is_cancelled());
 /// ```
 #[derive(Clone, Debug)]
-pub struct Turn(ToolContext);
+pub struct Turn(pub(crate) ToolContext);
 
 /// A turn that cannot be cancelled, of no caller, in no session.
 impl Default for Turn {
@@ -52,8 +52,7 @@ impl From<&Turn> for Turn {
 }
 
 impl Turn {
-    /// Creates a turn that cannot be cancelled and reports nowhere. The ID is any name of the
-    /// turn.
+    /// Creates a turn that cannot be cancelled and reports nowhere. The ID is any name.
     pub fn new(id: impl AsRef<str>) -> Turn {
         Turn(ToolContext::new(id, ""))
     }

@@ -3,7 +3,7 @@
 //! ```
 //! # use serde_json::json;
 //! use toolgen_runtime::engine::dynamic::DynamicTool;
-//! use toolgen_runtime::{Effects, Registry, ToolCall, ToolContext, Turn};
+//! use toolgen_runtime::{Effects, Registry, ToolCall, Turn};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {

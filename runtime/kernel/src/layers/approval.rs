@@ -10,7 +10,7 @@
 //! use toolgen_runtime::call::store::MemoryStore;
 //! use toolgen_runtime::layers::approval::Approvals;
 //! use toolgen_runtime::layers::middleware::{MiddlewareDecision, ToolRequest};
-//! use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, Turn, tool, toolset};
+//! use toolgen_runtime::{Toolbox, Registry, ToolCall, Turn, tool, toolset};
 //!
 //! # /// Pays a person.
 //! # #[tool(undocumented)]

@@ -165,9 +165,8 @@ impl Toolbox {
     /// # }
     /// ```
     pub async fn call(&self, name: &str, arguments: Value) -> ToolResponse {
-        let number = next_call();
-        let turn = Turn::new(format!("turn-{number}"));
-        self.run(ToolCall::new(format!("call-{number}"), name, arguments), &turn).await
+        let id = format!("call-{}", next_call());
+        self.run(ToolCall::new(id, name, arguments), &Turn::default()).await
     }
 
     /// Runs the call of a model, through all layers. The context of the call is derived from the turn.

@@ -32,7 +32,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Value, String> {
     let text = text.strip_prefix(BOM).unwrap_or(text);
     match serde_json::from_slice(text) {
         Ok(message) => Ok(keep_digits(message, text)),
-        // The line is a log line, not a message.
+        // A log line, not a message.
         Err(error)
             if !text.trim_ascii_start().starts_with(b"{") && !text.trim_ascii_start().starts_with(b"[") =>
         {

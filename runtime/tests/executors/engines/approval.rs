@@ -1,6 +1,5 @@
 //! Tests of approvals of tools that call other tools: what is shown, and what the approval covers.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::layers::middleware::{
     Approval, ApprovalRequest, Approver, Middleware, MiddlewareDecision, ToolRequest,
 };

@@ -1,6 +1,5 @@
 //! Tests of tools that are programs.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::engine::command::CommandEngine;
 use toolgen_runtime::spec::plan::CommandOutput;
 use toolgen_runtime::spec::template::Condition;

@@ -7,7 +7,7 @@ use toolgen_runtime::layers::middleware::{MiddlewareDecision, ToolRequest};
 use toolgen_runtime::spec::Completion;
 use toolgen_runtime::spec::plan::{CompletePlan, ComposePlan, ForEach, Step};
 use toolgen_runtime::spec::template::Condition;
-use toolgen_runtime::{Control, Turn, tool, toolset};
+use toolgen_runtime::{Control, tool, toolset};
 
 use crate::engines::{reference, spec, template};
 use crate::prelude::*;

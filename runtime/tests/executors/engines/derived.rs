@@ -1,6 +1,5 @@
 //! Tests of values of an HTTP request that are derived from arguments.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::engine::dynamic::DynamicTool;
 use toolgen_runtime::engine::http::{Body, BuildOptions, HttpEngine, RequestProblemKind, build};
 use toolgen_runtime::spec::plan::{

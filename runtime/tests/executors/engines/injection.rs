@@ -1,7 +1,6 @@
 //! Tests of hostile values in every part of a tool's data: each arrives unchanged as one value, or is rejected.
 
 use std::collections::BTreeMap;
-use toolgen_runtime::Turn;
 
 use serde_json::Map;
 use toolgen_runtime::engine::command::CommandEngine;

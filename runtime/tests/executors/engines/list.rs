@@ -1,7 +1,6 @@
 //! Tests of lists of tools: which engine runs which tool, and the errors of tools that no engine runs.
 
 use toolgen_runtime::RequestPlan;
-use toolgen_runtime::Turn;
 use toolgen_runtime::agent::agent_loop::{Entry, ModelTurn, Transcript};
 use toolgen_runtime::agent::sub_agent::{
     AgentEngine, AgentFailure, AgentMonitor, AgentRunner, AgentTask, LoopRunner,

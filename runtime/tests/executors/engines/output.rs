@@ -1,6 +1,5 @@
 //! Tests of the output and the exit code of programs, and of the resulting tool results.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::spec::plan::{CommandOutput, ExitCode};
 
 use crate::engines::command::{refused, run};

@@ -3,7 +3,7 @@
 use toolgen_runtime::layers::control::EffectHandler;
 use toolgen_runtime::spec::Completion;
 use toolgen_runtime::spec::plan::{CompletePlan, EffectPlan};
-use toolgen_runtime::{Control, Effect, Turn};
+use toolgen_runtime::{Control, Effect};
 
 use crate::engines::{answer, spec, template, text};
 use crate::prelude::*;

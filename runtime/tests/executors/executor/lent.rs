@@ -2,7 +2,7 @@
 
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
 use toolgen_runtime::toolbox::{FactoryError, ToolFactory};
-use toolgen_runtime::{Effects, Service, Shape, ToolName, Turn, tool, toolset};
+use toolgen_runtime::{Effects, Service, Shape, ToolName, tool, toolset};
 
 use crate::executor::directory;
 use crate::prelude::*;

@@ -1,6 +1,5 @@
 //! Sub-agents that use the small loop.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::agent::agent_loop::WireModel;
 
 use super::{SubAgentBuilder, SubAgentTool, behind, call, call_in, look_up, toolbox, turn, watched};

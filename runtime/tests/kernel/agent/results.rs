@@ -2,7 +2,6 @@
 
 use super::{By, SubAgentTool, call, call_in, look_up, says, toolbox, turn, watched};
 use crate::prelude::*;
-use toolgen_runtime::Turn;
 
 #[tokio::test]
 async fn text_of_the_sub_agent_is_the_result() {

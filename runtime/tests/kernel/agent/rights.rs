@@ -1,6 +1,5 @@
 //! A sub-agent has no more rights than the agent that started it.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::agent::sub_agent::SubAgentTool;
 
 use super::{By, call_in, turn};

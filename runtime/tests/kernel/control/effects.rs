@@ -1,6 +1,5 @@
 //! Effects, and the ready-made tool `ask_question`.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::layers::control::{Answerer, AskQuestion, EFFECT_FAILED, EFFECT_UNHANDLED, Question};
 
 use super::call;

@@ -2,7 +2,6 @@
 
 use super::call;
 use crate::prelude::*;
-use toolgen_runtime::Turn;
 
 /// Orders something, once it knows the size and the colour.
 #[tool(undocumented, timeout = "50ms")]

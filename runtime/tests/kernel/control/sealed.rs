@@ -1,7 +1,6 @@
 //! Calls that wait for input are resumed unchanged, for the same caller, once.
 
 use crate::prelude::*;
-use toolgen_runtime::Turn;
 
 /// How many times a call ran to its end.
 #[derive(Clone, Default)]

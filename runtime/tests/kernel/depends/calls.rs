@@ -2,7 +2,6 @@
 
 use super::{in_session, probe, registry};
 use crate::prelude::*;
-use toolgen_runtime::Turn;
 
 async fn call(toolbox: &Toolbox, name: &str, arguments: Value, turn: &Turn) -> ToolResponse {
     toolbox.run(ToolCall::new("c1", name, arguments), turn).await

@@ -1,7 +1,6 @@
 //! Calls that must be refused.
 
 use toolgen_runtime::RegistryProblem;
-use toolgen_runtime::Turn;
 
 use super::{check, in_session, missing, probe, registry};
 use crate::prelude::*;

@@ -1,6 +1,5 @@
 //! Parameters that are injected with the call.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::function::inject::{ContextValue, FromContext, HelpUrl, SessionState};
 use toolgen_runtime::testing;
 

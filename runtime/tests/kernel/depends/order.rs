@@ -2,7 +2,6 @@
 
 use super::{check, in_session, missing, probe, registry};
 use crate::prelude::*;
-use toolgen_runtime::Turn;
 
 async fn suggested(tools: &Registry, name: &str, session: &Session) -> Vec<String> {
     let checked = check(tools, name, json!({}), &in_session(session), &Dependencies::new()).await;

@@ -1,6 +1,5 @@
 //! The standard cases of services as dependencies of tools.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::spec::graph::Graph;
 
 use super::{check, in_session, missing, probe, registry};

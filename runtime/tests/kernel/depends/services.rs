@@ -1,6 +1,5 @@
 //! Services that a tool needs to be built.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::engine::executor::{Executor, ScriptedExecutor};
 
 use super::{in_session, probe, registry};

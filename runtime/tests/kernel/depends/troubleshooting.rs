@@ -1,6 +1,5 @@
 //! Troubleshooting pages for failing calls.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::layers::breaker::CircuitBreaker;
 use toolgen_runtime::spec::docs::{detail, troubleshooting};
 

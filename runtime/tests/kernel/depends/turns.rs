@@ -2,7 +2,6 @@
 
 use super::{probe, registry};
 use crate::prelude::*;
-use toolgen_runtime::Turn;
 
 fn toolbox() -> Toolbox {
     let tools = registry([probe("start", []), probe("go", [Requirement::tool("start")])]);

@@ -1,7 +1,6 @@
 //! A tool whose calls do what their arguments say, and a log with the time of each event.
 
 use toolgen_runtime::Schema;
-use toolgen_runtime::Turn;
 use toolgen_runtime::agent::dispatch::{Dispatched, Strategy};
 
 use crate::prelude::*;

@@ -10,7 +10,7 @@ use toolgen_runtime::spec::plan::{
     AgentPlan, ArgvTemplate, CommandPlan, CompletePlan, ComposePlan, EffectPlan, Step,
 };
 use toolgen_runtime::spec::template::{Reference, Root, Segment, Template};
-use toolgen_runtime::{ExecutionPlan, Tool, Turn};
+use toolgen_runtime::{ExecutionPlan, Tool};
 
 use crate::matrix::evidence::{World, stem};
 use crate::matrix::kinds::{Tools, run, spec};

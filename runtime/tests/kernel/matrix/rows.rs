@@ -1,7 +1,6 @@
 //! The layers: how each is set up, and its promises regardless of the other layers of a call.
 
 use toolgen_runtime::CircuitBreaker;
-use toolgen_runtime::Turn;
 use toolgen_runtime::call::session::{Sessions, SessionsLimits};
 use toolgen_runtime::layers::approval::Approvals;
 use toolgen_runtime::layers::breaker::BreakerSettings;

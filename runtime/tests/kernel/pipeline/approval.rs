@@ -1,7 +1,6 @@
 //! An approved call runs with the same arguments, for the same caller, once.
 
 use std::time::SystemTime;
-use toolgen_runtime::Turn;
 
 use toolgen_runtime::layers::approval::Approvals;
 use toolgen_runtime::layers::middleware::approver;

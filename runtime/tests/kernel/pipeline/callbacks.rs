@@ -1,7 +1,6 @@
 //! Callbacks of the program that panic or time out.
 
 use std::future::pending;
-use toolgen_runtime::Turn;
 
 use super::{call, toolbox, watching};
 use crate::prelude::*;

@@ -1,7 +1,6 @@
 //! Values with thousands of levels do not overflow the stack.
 
 use crate::prelude::*;
-use toolgen_runtime::Turn;
 
 const LEVELS: usize = 5_000;
 

@@ -1,6 +1,5 @@
 //! Calls through `call_tool` behave like calls of the tools by their names, for a model that searches for tools.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::agent::dispatch::Strategy;
 use toolgen_runtime::layers::events::EventKind;
 use toolgen_runtime::schema::dialect::{Dialect, GEMINI};

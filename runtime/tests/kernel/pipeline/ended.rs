@@ -2,7 +2,6 @@
 
 use super::add;
 use crate::prelude::*;
-use toolgen_runtime::Turn;
 
 /// Contexts that tools left behind.
 #[derive(Clone, Default)]

@@ -1,5 +1,4 @@
 //! Calls that keep failing, and services that are down.
-use toolgen_runtime::Turn;
 use toolgen_runtime::engine::dynamic::DynamicTool;
 
 use crate::prelude::*;

@@ -1,7 +1,6 @@
 //! Layers that a program adds.
 
 use toolgen_runtime::CircuitBreaker;
-use toolgen_runtime::Turn;
 use toolgen_runtime::layers::breaker::BreakerSettings;
 use toolgen_runtime::layers::middleware::{MiddlewareDecision, ToolRequest};
 use toolgen_runtime::layers::redact::Secrets;

@@ -2,7 +2,6 @@
 
 use super::{Journal, call, toolbox};
 use crate::prelude::*;
-use toolgen_runtime::Turn;
 
 /// Decides with a function, and records its requests.
 struct By(Journal, fn(&ToolRequest<'_>) -> MiddlewareDecision);

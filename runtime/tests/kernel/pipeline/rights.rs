@@ -1,7 +1,6 @@
 //! Changes of a tool to a copy of its context give its nested calls no additional rights.
 
 use crate::prelude::*;
-use toolgen_runtime::Turn;
 
 /// Destroys everything.
 #[tool(undocumented, destructive)]

@@ -2,7 +2,6 @@
 
 use super::{add, call, fail};
 use crate::prelude::*;
-use toolgen_runtime::Turn;
 
 /// An executor of commands.
 struct Executor;

@@ -1,7 +1,6 @@
 //! Messages for models about tools that do not exist.
 
 use crate::prelude::*;
-use toolgen_runtime::Turn;
 
 /// Pays.
 #[tool(undocumented)]

@@ -1,6 +1,5 @@
 //! Wording of the messages about invalid arguments.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::layers::voice::Voice;
 
 use crate::prelude::*;

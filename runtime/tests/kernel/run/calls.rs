@@ -1,6 +1,5 @@
 //! Outcomes of the calls of a turn.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::layers::control::{Answerer, Question};
 
 use super::{Ran, Script, answers, assert_answered, builder, calls, run, run_in, shell_call};

@@ -1,6 +1,5 @@
 //! How a loop ends.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::agent::agent_loop::{DEFAULT_MAX_ITERATIONS, LoopError};
 use toolgen_runtime::agent::state_map::StateMap;
 use toolgen_runtime::wire::Usage;

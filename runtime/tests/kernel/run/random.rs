@@ -1,7 +1,6 @@
 //! Random replies of a model.
 
 use proptest::prelude::*;
-use toolgen_runtime::Turn;
 
 use super::{Ran, builder, calls, run_in};
 use crate::prelude::*;

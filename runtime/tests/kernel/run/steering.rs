@@ -1,6 +1,5 @@
 //! Messages of the user while the model is working.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::agent::agent_loop::SteeringMessages;
 use toolgen_runtime::agent::dispatch::Strategy;
 

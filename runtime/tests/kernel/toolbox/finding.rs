@@ -1,6 +1,5 @@
 //! Tools with which a model finds tools.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::registry::catalogue::{ListTools, SearchTools};
 
 use super::{call_in, said, tool, toolbox, tools, with_effects};

@@ -1,7 +1,6 @@
 //! Which tools exist, and when they are built.
 
 use std::sync::Barrier;
-use toolgen_runtime::Turn;
 
 use toolgen_runtime::toolbox::ToolboxError;
 

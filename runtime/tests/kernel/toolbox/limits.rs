@@ -1,6 +1,5 @@
 //! The declared effects of tools are checked against the limits of the context, before they run.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::layers::policy::{Policy, RulesBuilder};
 use toolgen_runtime::layers::rate::WindowLimit;
 use toolgen_runtime::spec::Files;

@@ -1,7 +1,6 @@
 //! Responses in the format of one-shot programs.
 
 use serde::Serialize;
-use toolgen_runtime::Turn;
 use toolgen_runtime::toolbox::one_shot;
 
 use crate::prelude::*;

@@ -1,7 +1,6 @@
 //! The order in which a call is checked: registered, allowed, scopes, list of tools, rate limit, requirements of the
 //! tool, arguments, middleware.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::schema::shape::read::read;
 
 use super::{counted, spec, tool, toolbox};

@@ -1,6 +1,5 @@
 //! Results that are too large, through a toolbox.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::layers::pages::{Pages, ResultLimit};
 
 use super::{Counted, call_in, names, said, spec, toolbox, tools};

@@ -1,6 +1,5 @@
 //! Tools that a vendor loads when a model finds them.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::schema::dialect::OPENAI_STRICT;
 use toolgen_runtime::wire::Deferred;
 

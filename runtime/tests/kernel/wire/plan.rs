@@ -2,7 +2,6 @@
 //! schema that was sent.
 
 use serde_json::Map;
-use toolgen_runtime::Turn;
 use toolgen_runtime::agent::agent_loop::{Agent, WireModel};
 use toolgen_runtime::engine::dynamic::DynamicTool;
 use toolgen_runtime::schema::dialect::{

@@ -1,6 +1,5 @@
 //! A strict MCP client: for a tool that declares its output, every result is an error or has the declared content.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::engine::dynamic::DynamicTool;
 use toolgen_runtime::layers::pages::{Pages, ResultLimit};
 use toolgen_runtime::schema::shape::read::read_document;

@@ -1,5 +1,4 @@
 //! Whole turns: a vendor's message passes all layers of the runtime, and the results have the vendor's format.
-use toolgen_runtime::Turn;
 use toolgen_runtime::engine::dynamic::DynamicTool;
 
 use crate::prelude::*;

@@ -1,7 +1,7 @@
 //! The client with a server that follows the protocol.
 
 use toolgen_runtime::spec::plan::McpPlan;
-use toolgen_runtime::{AgentTool, DynamicTool, ExecutionPlan, Turn};
+use toolgen_runtime::{AgentTool, DynamicTool, ExecutionPlan};
 
 use crate::mcp::support::{call, connect, eventually, options, run, runs, server, told};
 use crate::prelude::*;

@@ -3,7 +3,6 @@
 use crate::mcp::server::{answer, error, text};
 use crate::mcp::support::{call, eventually, options, run, server, told};
 use crate::prelude::*;
-use toolgen_runtime::Turn;
 
 /// Requests of clients about tasks, as seen by the server.
 static SEEN: Mutex<Vec<Value>> = Mutex::new(Vec::new());

@@ -1,7 +1,6 @@
 //! Lists, calls and notifications, in both protocol eras.
 
 use toolgen_runtime::BoxFuture;
-use toolgen_runtime::Turn;
 use toolgen_runtime::engine::http::Secret;
 use toolgen_runtime::engine::mcp::{McpTokenRequest, TokenSource};
 

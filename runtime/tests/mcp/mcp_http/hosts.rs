@@ -2,7 +2,7 @@
 
 use toolgen_runtime::spec::plan::McpPlan;
 use toolgen_runtime::spec::{Effects, Network};
-use toolgen_runtime::{ExecutionPlan, ToolName, ToolSpec, Turn};
+use toolgen_runtime::{ExecutionPlan, ToolName, ToolSpec};
 
 use crate::mcp_http::world::{World, open};
 use crate::prelude::*;

@@ -4,7 +4,6 @@ use rmcp::ClientHandler;
 use rmcp::model::ClientConfig;
 use rmcp::service::{RoleClient, RunningService};
 use toolgen_runtime::ToolboxContext;
-use toolgen_runtime::Turn;
 use toolgen_runtime::engine::mcp::rmcp::{Progress, tools, tools_with_progress};
 use toolgen_runtime::serve::mcp::rmcp::handler;
 

@@ -1,6 +1,6 @@
 //! Calls and their results.
 
-use toolgen_runtime::{ToolInput, Turn, tool, toolset};
+use toolgen_runtime::{ToolInput, tool, toolset};
 
 use crate::prelude::*;
 use crate::serve::client::{ALL, Client, Era, Way, params, until};

@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
-use toolgen_runtime::Turn;
 
 use toolgen_test_support::processes::{Process, say};
 

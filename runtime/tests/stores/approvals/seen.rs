@@ -1,7 +1,6 @@
 //! Tests of what approvers see: the call that runs, regardless of the text that a model adds.
 
 use crate::prelude::*;
-use toolgen_runtime::Turn;
 
 /// Runs a command of the shell.
 #[tool(undocumented)]

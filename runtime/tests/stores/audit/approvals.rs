@@ -1,7 +1,6 @@
 //! Tests that an approved call runs once, even if the program crashes in between.
 
 use std::io::Write as _;
-use toolgen_runtime::Turn;
 
 use toolgen_test_support::processes::{Process, say};
 

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
-use toolgen_runtime::Turn;
 
 use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome};
 use toolgen_runtime::layers::redact::Redactor;

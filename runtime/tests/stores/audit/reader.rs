@@ -1,7 +1,6 @@
 //! Tests of reading an audit log: parent calls, and records that are written while others read.
 
 use std::io::Write as _;
-use toolgen_runtime::Turn;
 
 use toolgen_runtime::layers::audit::AuditRecord;
 

@@ -3,7 +3,7 @@
 
 use toolgen_runtime::layers::control::{InputHandler, InputQuestion, InputReply};
 use toolgen_runtime::layers::middleware::Approver;
-use toolgen_runtime::{Control, InputRequest, Turn};
+use toolgen_runtime::{Control, InputRequest};
 
 use crate::prelude::*;
 

@@ -3,7 +3,7 @@
 use toolgen_runtime::agent::dispatch::Strategy;
 use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome, MemoryRecord};
 use toolgen_runtime::layers::control::{InputHandler, InputQuestion, InputReply};
-use toolgen_runtime::{Content, Control, InputRequest, Turn};
+use toolgen_runtime::{Content, Control, InputRequest};
 
 use super::{Scratch, login};
 use crate::prelude::*;

@@ -2,7 +2,6 @@
 
 use super::{call, durable, info, record, server, started, welcome};
 use crate::prelude::*;
-use toolgen_runtime::Turn;
 
 #[tokio::test]
 async fn call_is_one_row_from_start_to_end() {

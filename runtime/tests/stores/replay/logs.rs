@@ -2,7 +2,6 @@
 
 use tokio::sync::Barrier;
 use toolgen_runtime::Service;
-use toolgen_runtime::Turn;
 
 use super::{Scratch, builder, call, called, dispatch};
 use crate::prelude::*;

@@ -1,7 +1,6 @@
 //! Tests of calls while the server of a store is down, and afterwards.
 
 use std::cell::RefCell;
-use toolgen_runtime::Turn;
 
 use toolgen_runtime::call::session::{SESSION_UNKNOWN, Sessions, SessionsLimits};
 use toolgen_runtime::layers::breaker::{BreakerState, SERVICE_UNAVAILABLE};

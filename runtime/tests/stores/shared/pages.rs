@@ -1,6 +1,5 @@
 //! Tests of large results whose further pages are read in another process.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::layers::pages::READ_RESULT;
 
 use super::homes;

@@ -2,7 +2,6 @@
 //! killed.
 
 use std::io::Write as _;
-use toolgen_runtime::Turn;
 
 use toolgen_runtime::layers::breaker::BreakerState;
 use toolgen_runtime::layers::rate::WindowLimit;

@@ -1,6 +1,5 @@
 //! Tests of identical calls that fail in several processes.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::layers::repeat::REPEATED_FAILURE;
 
 use super::homes;

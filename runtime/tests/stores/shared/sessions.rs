@@ -1,6 +1,5 @@
 //! Tests of sessions that several processes share.
 
-use toolgen_runtime::Turn;
 use toolgen_runtime::call::session::{SessionLimits, Sessions, SessionsLimits};
 
 use super::homes;

@@ -7,20 +7,22 @@ use crate::base::frozen::Text;
 use crate::call::Turn;
 use crate::call::session::{Session, Span};
 
-impl ToolContext {
-    /// The context of the turns of a loop: this context, in a session that ends with the loop unless it already has
-    /// one.
+impl Turn {
+    /// The turns of a loop: this turn, in a session that ends with the loop unless it already has one.
     #[doc(hidden)]
-    pub fn for_loop(&self) -> ToolContext {
-        let rights = self.rights();
+    #[must_use]
+    pub fn for_loop(&self) -> Turn {
+        let rights = self.0.rights();
         if rights.session.is_some() {
             return self.clone();
         }
         let session = Some(Session::passing(Span::Loop));
         let turn = TurnContext { session, ..TurnContext::clone(&rights) };
-        ToolContext { turn: Some(Arc::new(turn)), ..self.clone() }
+        Turn(ToolContext { turn: Some(Arc::new(turn)), ..self.0.clone() })
     }
+}
 
+impl ToolContext {
     /// The context for the turns of an agent that this call starts. Services and the principal are kept, the session
     /// is the agent's own, and reports of the agent's tools are not reports of this call.
     #[doc(hidden)]
@@ -38,6 +40,6 @@ impl ToolContext {
         (below.depth, below.agents) = (self.depth + 1, self.agents + 1);
         // A model makes the agent's calls, and the turns of the agent limit them.
         below.nested = None;
-        Turn::from(&below)
+        Turn(below)
     }
 }

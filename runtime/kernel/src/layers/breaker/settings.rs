@@ -1,9 +1,7 @@
 //! Settings and statistics of circuit breakers.
 
 use std::num::NonZeroU32;
-use std::time::Duration;
-
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// When a circuit opens, and for how long.
 ///
