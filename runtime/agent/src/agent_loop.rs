@@ -1,29 +1,37 @@
 //! A small agent loop: it calls the model, runs the tool calls, and repeats until the model is done.
 //!
 //! An [`Agent`] has a model and a toolbox. The model is a function, a [`WireModel`], which needs only a function that
-//! sends JSON to a vendor, or another [`Model`]. A [`Transcript`] renders itself in the message format of each vendor.
+//! sends JSON to a vendor, or another [`LanguageModel`]. A [`Transcript`] renders itself in the message format of each vendor.
 //! All calls of a turn go through the toolbox, and every call gets a result, even if a call of the turn completes the loop, fails,
 //! or was truncated. Only then does the loop act on the results.
 
 mod agent;
+mod cost;
+mod event;
 mod model;
 mod options;
 mod render;
 #[cfg_attr(not(feature = "otel"), path = "agent_loop/without_otel.rs")]
 mod spans;
+mod stream;
+pub(crate) mod template;
 mod transcript;
-mod wire_model;
+pub(crate) mod wire_model;
 
 use std::fmt;
 use std::pin::pin;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::Value;
 
 pub use agent::Agent;
-pub use model::{Model, ModelInfo};
+pub use cost::Cost;
+pub use event::{AgentEvent, AgentListener};
+pub use model::{LanguageModel, ModelInfo};
 pub use options::{DEFAULT_MAX_ITERATIONS, LoopOptions, WithoutCalls};
 pub use render::{LostContent, RenderedTranscript};
+pub use stream::AgentStream;
 pub use transcript::{Entry, ModelTurn, SteeringMessages, Transcript};
 pub use wire_model::{ModelError, WireModel};
 
@@ -37,7 +45,7 @@ use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::{ToolCall, ToolResponse, Turn};
 use toolgen_kernel::toolbox::Toolbox;
 use toolgen_kernel::toolbox::dispatch::DispatchOptions;
-use toolgen_wire::{PlanError, StopReason};
+use toolgen_wire::{PlanError, StopReason, Usage};
 
 /// The outcome of a loop, and its transcript.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +57,8 @@ pub struct LoopRun<E> {
     pub transcript: Transcript,
     /// Number of requests to the model.
     pub iterations: u32,
+    /// The cost of the requests; `None` if the model has no price.
+    pub cost: Option<Cost>,
 }
 
 impl<E> LoopRun<E> {
@@ -125,6 +135,10 @@ pub enum LoopError<E> {
     MaxIterations(u32),
     /// `maximum tokens ({n}) exceeded`
     MaxTokens(u64),
+    /// `maximum cost ({cost}) exceeded`
+    MaxCost(Cost),
+    /// A maximum cost is set, but the price of this model is unknown.
+    NoPrice(Text),
     /// `maximum time ({duration}) exceeded`
     MaxTime(Duration),
     /// The cancellation token of the turn fired: `Cancelled`
@@ -145,6 +159,12 @@ impl<E> LoopError<E> {
             LoopError::NoToolCalls => f.write_str("the model made no tool call twice in a row"),
             LoopError::MaxIterations(max) => write!(f, "maximum tool iterations ({max}) exceeded"),
             LoopError::MaxTokens(max) => write!(f, "maximum tokens ({max}) exceeded"),
+            LoopError::MaxCost(max) => write!(f, "maximum cost ({max}) exceeded"),
+            LoopError::NoPrice(model) => write!(
+                f,
+                "a maximum cost is set, but the price of the model `{model}` is unknown: set it with `Model::with_prices`, or \
+                 limit the tokens instead"
+            ),
             LoopError::MaxTime(max) => write!(f, "maximum time ({max:?}) exceeded"),
             LoopError::Cancelled => f.write_str("Cancelled"),
             LoopError::Tools(error) => write!(f, "{error}"),
@@ -206,7 +226,7 @@ impl<E: fmt::Debug + fmt::Display> std::error::Error for LoopError<E> {}
 /// # Ok(())
 /// # }
 /// ```
-pub async fn run_loop<M: Model + ?Sized>(
+pub async fn run_loop<M: LanguageModel + ?Sized>(
     toolbox: &Toolbox,
     model: &mut M,
     turn: &Turn,
@@ -217,10 +237,11 @@ pub async fn run_loop<M: Model + ?Sized>(
     let info = model.about();
     let span = AgentSpan::begin(toolbox, turn.base_mut(), &info);
     let dispatch = options.steered();
-    let mut run = Running { toolbox, turn, options, dispatch, transcript, iterations: 0, tokens: 0 };
+    let cost = model.cost(&Usage::default());
+    let mut run = Running { toolbox, turn, options, dispatch, transcript, iterations: 0, tokens: 0, cost };
     let outcome = span.instrument(pin!(run.finish_in_time(model, &info, &span))).await;
     span.end(&outcome);
-    LoopRun { outcome, transcript: run.transcript, iterations: run.iterations }
+    LoopRun { outcome, transcript: run.transcript, iterations: run.iterations, cost: run.cost }
 }
 
 struct Running<'a> {
@@ -231,11 +252,13 @@ struct Running<'a> {
     transcript: Transcript,
     iterations: u32,
     tokens: u64,
+    /// `None` if the model has no price.
+    cost: Option<Cost>,
 }
 
 impl Running<'_> {
     /// Runs the loop, and cancels it when the time limit is reached.
-    async fn finish_in_time<M: Model + ?Sized>(
+    async fn finish_in_time<M: LanguageModel + ?Sized>(
         &mut self,
         model: &mut M,
         info: &ModelInfo,
@@ -256,13 +279,16 @@ impl Running<'_> {
         }
     }
 
-    async fn finish<M: Model + ?Sized>(
+    async fn finish<M: LanguageModel + ?Sized>(
         &mut self,
         model: &mut M,
         info: &ModelInfo,
         span: &AgentSpan,
     ) -> Result<LoopEnd, LoopError<M::Error>> {
         let mut nudged = false;
+        if self.options.max_cost.is_some() && self.cost.is_none() {
+            return Err(LoopError::NoPrice(info.model.clone()));
+        }
         while self.iterations < self.options.max_iterations {
             if self.turn.is_cancelled() {
                 return Err(LoopError::Cancelled);
@@ -270,16 +296,14 @@ impl Running<'_> {
             if let Some(max) = self.options.max_tokens.filter(|max| self.tokens >= *max) {
                 return Err(LoopError::MaxTokens(max));
             }
+            if let Some(max) = self.options.max_cost.filter(|max| self.cost >= Some(*max)) {
+                return Err(LoopError::MaxCost(max));
+            }
             for text in self.options.messages.iter().flat_map(SteeringMessages::take) {
                 self.transcript.push(Entry::User(text));
             }
             self.iterations += 1;
-            let message = request_turn(model, info, &self.transcript, span);
-            let mut message = match self.turn.cancel().run_until_cancelled(message).await {
-                None => return Err(LoopError::Cancelled),
-                Some(message) => message.map_err(LoopError::Model)?,
-            };
-            self.tokens = self.tokens.saturating_add(message.usage.total());
+            let mut message = self.next_turn(model, info, span).await?;
             message.calls.iter_mut().for_each(ToolCall::shallow);
             if !message.raw.messages.iter().all(is_shallow) {
                 message.raw.messages = message.raw.messages.into_iter().filter_map(shallow).collect();
@@ -309,9 +333,50 @@ impl Running<'_> {
         Err(LoopError::MaxIterations(self.options.max_iterations))
     }
 
+    /// Asks the model for its next turn, counts what it costs, and reports it.
+    async fn next_turn<M: LanguageModel + ?Sized>(
+        &mut self,
+        model: &mut M,
+        info: &ModelInfo,
+        span: &AgentSpan,
+    ) -> Result<ModelTurn, LoopError<M::Error>> {
+        let listening = self.options.listener.as_ref().map(AgentListener::noting_text);
+        if let Some((listener, _)) = &listening {
+            model.report_to(Some(listener.clone()));
+        }
+        let message = request_turn(model, info, &self.transcript, span);
+        let message = self.turn.cancel().run_until_cancelled(message).await;
+        let message = message.ok_or(LoopError::Cancelled)?.map_err(LoopError::Model)?;
+        self.tokens = self.tokens.saturating_add(message.usage.total().max(message.tokens));
+        let cost = model.cost(&message.usage);
+        self.cost = self.cost.zip(cost).map(|(sum, cost)| sum.plus(cost));
+        if let Some((listener, has_text)) = listening {
+            if !has_text.load(Ordering::Relaxed) && !message.text.is_empty() {
+                listener.report(AgentEvent::Text(message.text.clone()));
+            }
+            listener.report(AgentEvent::Turn { usage: message.usage, cost });
+        }
+        Ok(message)
+    }
+
+    fn report(&self, event: impl FnOnce() -> AgentEvent) {
+        if let Some(listener) = &self.options.listener {
+            listener.report(event());
+        }
+    }
+
     /// Runs the calls of a turn, and returns the end of the loop if they end it.
     async fn answer(&mut self, calls: Vec<ToolCall>) -> Option<LoopEnd> {
+        for call in &calls {
+            self.report(|| {
+                let arguments = self.toolbox.redacted_arguments(call);
+                AgentEvent::Call { id: call.id.clone(), tool: call.name.clone(), arguments }
+            });
+        }
         let responses = self.toolbox.dispatch(calls, &self.turn, &self.dispatch).await.responses;
+        for response in &responses {
+            self.report(|| AgentEvent::Result(Box::new(response.clone())));
+        }
         let completed = responses.iter().find_map(completed);
         let waits = self.options.stop_when_waiting && responses.iter().any(waits);
         for response in responses {

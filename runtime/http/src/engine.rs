@@ -19,6 +19,7 @@ use super::inner::Inner;
 use super::items::PagedItems;
 use super::raw_request::SendFailure;
 use super::request::{HttpRequest, RequestProblem};
+use super::retry::is_retryable;
 use super::tls::Identity;
 use super::tool::HttpTool;
 use super::transport::Clients;
@@ -199,7 +200,7 @@ impl HttpEngine {
         redirects: Redirects,
     ) -> Result<Response, SendFailure> {
         let route = Route { redirects, is_trusted: false, ..self.inner.route(&Network::Any) };
-        let failure = |written, reason| Err(SendFailure { written, why: reason });
+        let failure = |written, reason| Err(SendFailure { written, retryable: false, why: reason });
         match transport::send(&route, request, &[]).await {
             Ok(reply) => match reply.redirect_error {
                 None => Ok(reply.response),
@@ -207,7 +208,10 @@ impl HttpEngine {
             },
             Err(SendError::Malformed(reason) | SendError::Cassette(reason)) => failure(false, reason),
             Err(SendError::Blocked(blocked)) => failure(false, blocked.to_string()),
-            Err(SendError::Network(error)) => failure(!error.is_connect(), request.failure(error)),
+            Err(SendError::Network(error)) => {
+                let (written, retryable) = (!error.is_connect(), is_retryable(&error));
+                Err(SendFailure { written, retryable, why: request.failure(error) })
+            }
         }
     }
 }

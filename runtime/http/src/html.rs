@@ -14,7 +14,8 @@ const INLINE: [&str; 22] = [
 
 /// Returns the visible text of a page, which may be empty, and may show a credential that markup had hidden. Returns
 /// `None` if the input is not a page: services also send JSON and plain text as HTML.
-pub(super) fn page(essence: &str, text: &str) -> Option<String> {
+#[must_use]
+pub fn page(essence: &str, text: &str) -> Option<String> {
     let start = text.trim_start();
     let starts_with =
         |prefix: &str| start.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));

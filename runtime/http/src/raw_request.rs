@@ -18,6 +18,9 @@ pub struct SendFailure {
     /// Whether the server may have received the request.
     #[doc(hidden)]
     pub written: bool,
+    /// Whether another attempt may succeed: the connection failed or broke.
+    #[doc(hidden)]
+    pub retryable: bool,
     /// What went wrong, without credentials.
     #[doc(hidden)]
     pub why: String,

@@ -77,7 +77,9 @@ impl RetryPolicy {
 }
 
 /// The attempts of one request.
-pub(super) struct RetryState {
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct RetryState {
     retries: RetryPolicy,
     waited: Duration,
     /// The reasons and delays of the retries so far, one object each.
@@ -85,14 +87,15 @@ pub(super) struct RetryState {
 }
 
 impl RetryState {
-    pub(super) fn new(retries: RetryPolicy) -> RetryState {
+    #[must_use]
+    pub fn new(retries: RetryPolicy) -> RetryState {
         RetryState { retries, waited: Duration::ZERO, history: Vec::new() }
     }
 
     /// Returns the delay before the next attempt, or `None` if the request is not retried.
     ///
     /// `remaining` is the remaining time of the call.
-    pub(super) fn next_delay(
+    pub fn next_delay(
         &mut self,
         reason: &RetryReason,
         remaining: Option<Duration>,
@@ -123,32 +126,52 @@ impl RetryState {
 }
 
 /// A failure that may be retried.
-pub(super) struct RetryReason {
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct RetryReason {
     status: Option<StatusCode>,
     /// The minimum delay that the service requests.
     retry_after: Option<Duration>,
-    pub(super) message: String,
+    #[doc(hidden)]
+    pub message: String,
 }
 
 impl RetryReason {
-    /// Returns the reason to retry after this response, if there is one.
-    pub(super) fn from_response(status: StatusCode, headers: &HeaderMap) -> Option<RetryReason> {
-        let is_retryable = matches!(status.as_u16(), 429 | 502 | 503 | 504);
-        is_retryable.then(|| RetryReason {
+    /// A reason that this crate does not know of: the program decides to retry.
+    #[must_use]
+    pub fn new(message: impl Into<String>) -> RetryReason {
+        RetryReason { status: None, retry_after: None, message: message.into() }
+    }
+
+    /// Returns the reason to retry after a response of any status.
+    #[must_use]
+    pub fn after_response(status: StatusCode, headers: &HeaderMap) -> RetryReason {
+        RetryReason {
             status: Some(status),
             retry_after: retry_after(headers, SystemTime::now()),
             message: format!("the service returned {}", status.as_u16()),
-        })
+        }
+    }
+
+    /// Returns the reason to retry after this response, if there is one.
+    pub(super) fn from_response(status: StatusCode, headers: &HeaderMap) -> Option<RetryReason> {
+        let is_retryable = matches!(status.as_u16(), 429 | 502 | 503 | 504);
+        is_retryable.then(|| RetryReason::after_response(status, headers))
     }
 
     /// Returns the reason to retry after this failure, if there is one. `repeatable` states whether a request that was
     /// sent may be retried.
     pub(super) fn from_error(error: &SendError, repeatable: bool) -> Option<RetryReason> {
         let SendError::Network(error) = error else { return None };
-        let is_retryable = !is_tls_error(error) && (error.is_connect() || (repeatable && error.is_request()));
+        let is_retryable = is_retryable(error) && (repeatable || error.is_connect());
         let message = if error.is_connect() { "there was no connection" } else { "the connection broke" };
         is_retryable.then(|| RetryReason { status: None, retry_after: None, message: message.to_owned() })
     }
+}
+
+/// Whether another attempt may succeed: the connection failed or broke, and not because of TLS.
+pub(super) fn is_retryable(error: &reqwest::Error) -> bool {
+    !is_tls_error(error) && (error.is_connect() || error.is_request())
 }
 
 /// Whether the failure is a TLS error, which a retry does not fix.

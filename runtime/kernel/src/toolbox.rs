@@ -209,6 +209,14 @@ impl Toolbox {
         &self.0.context
     }
 
+    /// Returns the arguments of a call with secrets masked, as records show them.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn redacted_arguments(&self, call: &ToolCall) -> Value {
+        let redactor = self.0.redactor(self.0.registry.index(&call.name));
+        redactor.arguments(call.arguments.clone()).0
+    }
+
     /// Returns the specifications of the tools that may be used, sorted by name. With a
     /// [discovery](ToolboxBuilder::discovery), these are the tools that a model sees; it may also use the others.
     pub fn specs(&self) -> impl Iterator<Item = &ToolSpec> {

@@ -8,7 +8,7 @@ mod steering;
 
 use std::collections::VecDeque;
 
-use toolgen_runtime::agent::agent_loop::{LoopRun, Model};
+use toolgen_runtime::agent::agent_loop::{LoopRun, LanguageModel};
 use toolgen_runtime::layers::control::AskQuestion;
 
 use crate::prelude::*;
@@ -85,7 +85,7 @@ impl Script {
     }
 }
 
-impl Model for Script {
+impl LanguageModel for Script {
     type Error = String;
 
     fn next<'a>(&'a mut self, transcript: &'a Transcript) -> BoxFuture<'a, Result<ModelTurn, String>> {

@@ -127,15 +127,31 @@ pub(super) fn error_in(value: &Value) -> Option<WireError> {
         None if text(value, "type") == "error" => (value, ""),
         None => return None,
     };
+    let words = words(error).unwrap_or_else(|| "without a reason".to_owned());
+    Some(WireError::new(pointer, format!("the vendor sent an error instead of a reply: {words}")))
+}
+
+/// Returns the words of an error: its type, code and message.
+fn words(error: &Value) -> Option<String> {
     let words: Vec<&str> = match error {
         Value::String(message) => vec![message],
-        error => {
-            let parts = ["type", "code", "status", "message"].map(|key| text(error, key));
-            parts.into_iter().filter(|part| !part.is_empty() && *part != "error").collect()
-        }
+        error => ["type", "code", "status", "message"].map(|key| text(error, key)).to_vec(),
     };
-    let words = if words.is_empty() { "without a reason".to_owned() } else { words.join(": ") };
-    Some(WireError::new(pointer, format!("the vendor sent an error instead of a reply: {words}")))
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty() && *word != "error").collect();
+    if words.is_empty() { None } else { Some(words.join(": ")) }
+}
+
+/// Returns what the body of a response with an error status says, if it has the form of any vendor: an `error`, alone
+/// or in a list, or a `message`.
+#[doc(hidden)]
+#[must_use]
+pub fn vendor_message(body: &Value) -> Option<String> {
+    let body = body.as_array().and_then(|items| items.first()).unwrap_or(body);
+    let error = body.get("error").filter(|error| !error.is_null()).unwrap_or(body);
+    words(error).or_else(|| match body.get("Message") {
+        Some(Value::String(message)) => Some(message.clone()),
+        _ => None,
+    })
 }
 
 impl WireFormat {

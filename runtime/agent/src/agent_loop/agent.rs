@@ -3,7 +3,7 @@
 use toolgen_kernel::call::Turn;
 use toolgen_kernel::toolbox::Toolbox;
 
-use super::{LoopError, LoopOptions, LoopRun, Model, Transcript, run_loop};
+use super::{AgentListener, AgentStream, LanguageModel, LoopError, LoopOptions, LoopRun, Transcript, run_loop};
 
 /// An agent: a model, the tools that it may use, and the limits of its loop.
 ///
@@ -39,14 +39,23 @@ use super::{LoopError, LoopOptions, LoopRun, Model, Transcript, run_loop};
 pub struct Agent<'a, M> {
     model: M,
     toolbox: &'a Toolbox,
+    system: Option<String>,
     turn: Turn,
     limits: LoopOptions,
 }
 
-impl<'a, M: Model> Agent<'a, M> {
-    /// Creates an agent. The model is a [`WireModel`](super::WireModel), a function, or another [`Model`].
+impl<'a, M: LanguageModel> Agent<'a, M> {
+    /// Creates an agent. The model is a client of a vendor (feature `model`), a [`WireModel`](super::WireModel), a
+    /// function, or another [`LanguageModel`].
     pub fn new(model: M, toolbox: &'a Toolbox) -> Agent<'a, M> {
-        Agent { model, toolbox, turn: Turn::new("agent"), limits: LoopOptions::new() }
+        Agent { model, toolbox, system: None, turn: Turn::new("agent"), limits: LoopOptions::new() }
+    }
+
+    /// Sets the instructions for the model, see [`Transcript::with_system`].
+    #[must_use]
+    pub fn with_system(mut self, text: impl Into<String>) -> Self {
+        self.system = Some(text.into());
+        self
     }
 
     /// Sets what the calls share: its token ends the loop, and its principal, services and session apply to the calls.
@@ -66,14 +75,57 @@ impl<'a, M: Model> Agent<'a, M> {
     /// Runs until the model is done, see [`run_loop`], starting from a user message or a transcript. The model is
     /// first offered the tools of the toolbox; if it refuses any, the outcome is [`LoopError::Tools`].
     pub async fn run(&mut self, transcript: impl Into<Transcript>) -> LoopRun<M::Error> {
-        let transcript = transcript.into();
+        let mut transcript = transcript.into();
+        if let Some(system) = &self.system {
+            transcript = transcript.with_system(system.clone());
+        }
         let turn = match self.model.offer(self.toolbox) {
             Ok(Some(dialects)) => self.turn.clone().with_dialect(dialects),
             Ok(None) => self.turn.clone(),
             Err(error) => {
-                return LoopRun { outcome: Err(LoopError::Tools(error)), transcript, iterations: 0 };
+                let outcome = Err(LoopError::Tools(error));
+                return LoopRun { outcome, transcript, iterations: 0, cost: None };
             }
         };
         run_loop(self.toolbox, &mut self.model, &turn, transcript, &self.limits).await
+    }
+
+    /// Runs like [`run`](Self::run), and returns the events of the run while it proceeds: text as it arrives, calls and
+    /// results. The run proceeds only while the stream is read, and ends if it is dropped.
+    ///
+    /// ```
+    /// # use toolgen_runtime::agent::agent_loop::{Agent, ModelTurn, Transcript};
+    /// # use toolgen_runtime::{Toolbox, tool, toolset};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let tools = Toolbox::builder(&toolgen_runtime::Registry::builder().seal()?).build()?;
+    /// # let model = |_: Transcript| async { Ok::<_, String>(ModelTurn::text("It is noon.")) };
+    /// let mut agent = Agent::new(model, &tools);
+    /// let mut events = agent.stream("What time is it?");
+    /// while let Some(event) = events.next().await {
+    ///     print!("{event}");
+    /// }
+    /// assert_eq!(events.finish().await.text()?, "It is noon.");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn stream(&mut self, transcript: impl Into<Transcript>) -> AgentStream<'_, M::Error> {
+        let (sender, events) = tokio::sync::mpsc::unbounded_channel();
+        let other = self.limits.listener.clone();
+        let listener = AgentListener::new(move |event| {
+            if let Some(other) = &other {
+                other.report(event.clone());
+            }
+            // Nobody receives the events of a stream that was dropped.
+            drop(sender.send(event));
+        });
+        let transcript = transcript.into();
+        AgentStream::new(events, async move {
+            let other = self.limits.listener.replace(listener);
+            let run = self.run(transcript).await;
+            self.limits.listener = other;
+            self.model.report_to(None);
+            run
+        })
     }
 }

@@ -4,12 +4,12 @@ use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::Dialects;
 use toolgen_kernel::toolbox::Toolbox;
-use toolgen_wire::PlanError;
+use toolgen_wire::{PlanError, Usage};
 
-use super::{ModelTurn, Transcript};
+use super::{AgentListener, Cost, ModelTurn, Transcript};
 
 /// A language model. Functions from a [`Transcript`] to a future are models, see [`run_loop`](super::run_loop).
-pub trait Model: Send {
+pub trait LanguageModel: Send {
     /// Reason why a request to the model failed.
     type Error: Send;
 
@@ -30,9 +30,18 @@ pub trait Model: Send {
     fn offer(&mut self, _: &Toolbox) -> Result<Option<Dialects>, PlanError> {
         Ok(None)
     }
+
+    /// Sets who gets the text of the model while it arrives, and learns of retries. The default does nothing: the
+    /// loop then reports the text of each turn as a whole.
+    fn report_to(&mut self, _: Option<AgentListener>) {}
+
+    /// Returns the cost of a request with this usage, or `None` if the price is unknown. Default: unknown.
+    fn cost(&self, _: &Usage) -> Option<Cost> {
+        None
+    }
 }
 
-impl<F, Said, E> Model for F
+impl<F, Said, E> LanguageModel for F
 where
     F: FnMut(Transcript) -> Said + Send,
     Said: Future<Output = Result<ModelTurn, E>> + Send,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::toolbox::dispatch::DispatchOptions;
 
-use super::SteeringMessages;
+use super::{AgentEvent, AgentListener, Cost, SteeringMessages};
 
 /// Default maximum number of requests to the model.
 pub const DEFAULT_MAX_ITERATIONS: u32 = 10;
@@ -19,6 +19,8 @@ pub struct LoopOptions {
     /// Maximum number of tokens, after which no more requests are sent: of all requests and replies of the run, as
     /// reported by the vendor. Sub-agents have their own [limits](crate::sub_agent::AgentLimits). Default: no limit.
     pub max_tokens: Option<u64>,
+    /// Maximum cost, after which no more requests are sent. The model must have a price. Default: no limit.
+    pub max_cost: Option<Cost>,
     /// Maximum time of the loop. At the limit, a pending request to the model is dropped, and running calls are
     /// cancelled; all of them get results. Default: no limit.
     pub max_time: Option<Duration>,
@@ -31,6 +33,8 @@ pub struct LoopOptions {
     /// Ends the loop after a turn with calls that wait for an approval or for input, so that they can be resumed.
     /// Otherwise the model reads that they wait, and continues.
     pub stop_when_waiting: bool,
+    /// Receives the events of the run. Default: nobody.
+    pub listener: Option<AgentListener>,
 }
 
 /// How to handle a turn without calls.
@@ -48,11 +52,13 @@ impl Default for LoopOptions {
         LoopOptions {
             max_iterations: DEFAULT_MAX_ITERATIONS,
             max_tokens: None,
+            max_cost: None,
             max_time: None,
             without_calls: WithoutCalls::End,
             dispatch: DispatchOptions::new(),
             messages: None,
             stop_when_waiting: false,
+            listener: None,
         }
     }
 }
@@ -75,6 +81,13 @@ impl LoopOptions {
     #[must_use]
     pub fn with_max_tokens(mut self, max_tokens: u64) -> LoopOptions {
         self.max_tokens = Some(max_tokens);
+        self
+    }
+
+    /// Sets the maximum cost, see [`max_cost`](Self::max_cost).
+    #[must_use]
+    pub fn with_max_cost(mut self, max_cost: Cost) -> LoopOptions {
+        self.max_cost = Some(max_cost);
         self
     }
 
@@ -110,6 +123,14 @@ impl LoopOptions {
     #[must_use]
     pub fn stop_when_waiting(mut self) -> LoopOptions {
         self.stop_when_waiting = true;
+        self
+    }
+
+    /// Calls a function with each event of the run: text as it arrives, calls and results. The run waits for the
+    /// function, so it should return quickly. [`Agent::stream`](super::Agent::stream) returns the events instead.
+    #[must_use]
+    pub fn on_event(mut self, listener: impl Fn(AgentEvent) + Send + Sync + 'static) -> LoopOptions {
+        self.listener = Some(AgentListener::new(listener));
         self
     }
 

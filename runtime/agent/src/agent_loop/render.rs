@@ -87,6 +87,8 @@ impl Transcript {
         for (entry, reply) in self.iter().enumerate() {
             let mut lose = |what: Text, only_in: Text| lost.push(LostContent { entry, what, only_in });
             match reply {
+                // Not a message: a request has a member for it.
+                Entry::System(_) => {}
                 Entry::User(text) => {
                     if conversation.user(text).is_err() {
                         lose("message".into(), Text::default());

@@ -7,7 +7,7 @@ use std::time::Instant;
 use opentelemetry::trace::{SpanBuilder, SpanKind, Status, TraceContextExt};
 use opentelemetry::{Array, Context, KeyValue, StringValue, Value};
 
-use super::{LoopEnd, LoopError, Model, ModelInfo, ModelTurn, Transcript};
+use super::{LoopEnd, LoopError, LanguageModel, ModelInfo, ModelTurn, Transcript};
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::layers::otel::{Attached, Otel, Signals, agent_attributes};
@@ -71,6 +71,8 @@ impl AgentSpan {
             LoopError::NoToolCalls => "NO_TOOL_CALL",
             LoopError::MaxIterations(_) => "MAX_ITERATIONS",
             LoopError::MaxTokens(_) => "MAX_TOKENS",
+            LoopError::MaxCost(_) => "MAX_COST",
+            LoopError::NoPrice(_) => "NO_PRICE",
             LoopError::MaxTime(_) => "MAX_TIME",
             LoopError::Cancelled => "CANCELLED",
             LoopError::Tools(_) => "TOOLS_REFUSED",
@@ -145,7 +147,7 @@ impl Drop for ModelRequestSpan {
 }
 
 /// Requests the next turn from a model, in its own span.
-pub(super) async fn request_turn<M: Model + ?Sized>(
+pub(super) async fn request_turn<M: LanguageModel + ?Sized>(
     model_of: &mut M,
     info: &ModelInfo,
     transcript: &Transcript,

@@ -25,6 +25,8 @@ pub struct Transcript(Arc<Vec<Entry>>);
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Entry {
+    /// The instructions for the model. The first entry of this kind counts.
+    System(String),
     /// A message of the user, or of the program on the user's behalf.
     User(String),
     /// A turn of the model.
@@ -36,6 +38,7 @@ pub enum Entry {
 impl fmt::Debug for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Entry::System(text) => f.debug_tuple("System").field(&Redacted(text)).finish(),
             Entry::User(text) => f.debug_tuple("User").field(&Redacted(text)).finish(),
             Entry::Model(turn) => f.debug_tuple("Model").field(turn).finish(),
             Entry::Answer(response) => f.debug_tuple("Answer").field(response).finish(),
@@ -58,6 +61,26 @@ impl Transcript {
         let mut transcript = Transcript::new();
         transcript.push(Entry::User(text.into()));
         transcript
+    }
+
+    /// Sets the instructions for the model, replacing those that are there.
+    #[must_use]
+    pub fn with_system(mut self, text: impl Into<String>) -> Transcript {
+        let (entries, system) = (Arc::make_mut(&mut self.0), Entry::System(text.into()));
+        match entries.iter_mut().find(|entry| matches!(entry, Entry::System(_))) {
+            Some(entry) => *entry = system,
+            None => entries.insert(0, system),
+        }
+        self
+    }
+
+    /// Returns the instructions for the model, if the transcript has any.
+    #[must_use]
+    pub fn system(&self) -> Option<&str> {
+        self.0.iter().find_map(|entry| match entry {
+            Entry::System(text) => Some(text.as_str()),
+            _ => None,
+        })
     }
 
     /// Returns the total usage of all turns of the model.
@@ -130,10 +153,11 @@ impl<'de> Deserialize<'de> for Transcript {
     }
 }
 
-/// Serializes as `{"user": text}`, `{"model": turn}` or `{"answer": response}`.
+/// Serializes as `{"system": text}`, `{"user": text}`, `{"model": turn}` or `{"answer": response}`.
 impl Serialize for Entry {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let written = match self {
+            Entry::System(text) => json!({ "system": text }),
             Entry::User(text) => json!({ "user": text }),
             Entry::Model(turn) => json!({ "model": turn }),
             Entry::Answer(response) => json!({ "answer": response }),
@@ -145,7 +169,9 @@ impl Serialize for Entry {
 impl<'de> Deserialize<'de> for Entry {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut members = Members::read(deserializer, "Entry")?;
-        if members.has("user") {
+        if members.has("system") {
+            members.take("system").map(Entry::System)
+        } else if members.has("user") {
             members.take("user").map(Entry::User)
         } else if members.has("model") {
             members.take("model").map(Entry::Model)

@@ -2,15 +2,16 @@
 
 use std::fmt;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::Dialects;
 use toolgen_kernel::schema::dialect::Dialect;
 use toolgen_kernel::spec::ToolSpec;
 use toolgen_kernel::toolbox::Toolbox;
-use toolgen_wire::{ModelReply, PlanError, Request, Stream, StreamError, WireError, WireFormat, merge};
+use toolgen_wire::{ModelReply, PlanError, Stream, StreamError, WireError, WireFormat};
 
-use super::{Model, ModelInfo, ModelTurn, Transcript};
+use super::template::RequestTemplate;
+use super::{LanguageModel, ModelInfo, ModelTurn, Transcript};
 
 /// Sends a request and parses the turn in the reply.
 type Ask<'a, E> = Box<dyn FnMut(Value) -> BoxFuture<'a, Result<ModelReply, ModelError<E>>> + Send + 'a>;
@@ -20,14 +21,7 @@ type Ask<'a, E> = Box<dyn FnMut(Value) -> BoxFuture<'a, Result<ModelReply, Model
 /// It builds complete requests from a [`Transcript`] and parses the replies. An [`Agent`](super::Agent) or a sub-agent
 /// offers it the tools of its toolbox, unless it has tools of its own.
 pub struct WireModel<'a, E> {
-    format: WireFormat,
-    /// The rendered tools and their dialects. `None` until tools are offered or set.
-    tools: Option<(Value, Dialects)>,
-    /// The dialect in which offered tools are planned, if it is not that of the format.
-    dialect: Option<&'static Dialect>,
-    system: String,
-    model: String,
-    options: Value,
+    template: RequestTemplate,
     streamed: bool,
     ask: Ask<'a, E>,
 }
@@ -87,8 +81,8 @@ impl<E: fmt::Debug + fmt::Display> std::error::Error for ModelError<E> {}
 impl<E> fmt::Debug for WireModel<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WireModel")
-            .field("format", &self.format)
-            .field("model", &self.model)
+            .field("format", &self.template.format)
+            .field("model", &self.template.model)
             .finish_non_exhaustive()
     }
 }
@@ -129,22 +123,20 @@ impl<'a, E: Send + 'a> WireModel<'a, E> {
         streamed: bool,
         ask: impl FnMut(Value) -> BoxFuture<'a, Result<ModelReply, ModelError<E>>> + Send + 'a,
     ) -> WireModel<'a, E> {
-        let (system, model) = (String::new(), String::new());
-        let options = json!({});
-        WireModel { format, tools: None, dialect: None, system, model, options, streamed, ask: Box::new(ask) }
+        WireModel { template: RequestTemplate::new(format), streamed, ask: Box::new(ask) }
     }
 
     /// Sets the name of the model. It is not part of the request if it is part of the URL, as for Gemini and Bedrock.
     #[must_use]
     pub fn with_model(mut self, model: impl Into<String>) -> Self {
-        self.model = model.into();
+        self.template.model = model.into();
         self
     }
 
-    /// Sets the system prompt of the model.
+    /// Sets the system prompt of the model. That of a [transcript](Transcript::system) takes precedence.
     #[must_use]
     pub fn with_system(mut self, system: impl Into<String>) -> Self {
-        self.system = system.into();
+        self.template.system = system.into();
         self
     }
 
@@ -152,7 +144,7 @@ impl<'a, E: Send + 'a> WireModel<'a, E> {
     /// replace those of the request.
     #[must_use]
     pub fn with_options(mut self, options: Value) -> Self {
-        self.options = options;
+        self.template.options = options;
         self
     }
 
@@ -161,7 +153,7 @@ impl<'a, E: Send + 'a> WireModel<'a, E> {
     /// [`WireFormat::plan`]. Default: the dialect of the format.
     #[must_use]
     pub fn with_dialect(mut self, dialect: &'static Dialect) -> Self {
-        self.dialect = Some(dialect);
+        self.template.dialect = Some(dialect);
         self
     }
 
@@ -169,7 +161,7 @@ impl<'a, E: Send + 'a> WireModel<'a, E> {
     /// toolbox are then not offered.
     #[must_use]
     pub fn with_tools(mut self, tools: Value, dialects: impl Into<Dialects>) -> Self {
-        self.tools = Some((tools, dialects.into()));
+        self.template.tools = Some((tools, dialects.into()));
         self
     }
 
@@ -179,21 +171,8 @@ impl<'a, E: Send + 'a> WireModel<'a, E> {
     ///
     /// Returns all tools that the dialect cannot express, with all reasons, or an error if there are too many tools.
     pub fn offering<'s>(self, specs: impl IntoIterator<Item = &'s ToolSpec>) -> Result<Self, PlanError> {
-        let (tools, dialects) = self.render(specs)?;
+        let (tools, dialects) = self.template.render(specs)?;
         Ok(self.with_tools(tools, dialects))
-    }
-
-    fn render<'s>(
-        &self,
-        specs: impl IntoIterator<Item = &'s ToolSpec>,
-    ) -> Result<(Value, Dialects), PlanError> {
-        let Some(dialect) = self.dialect else {
-            let tools = self.format.tools(specs).map_err(PlanError::Refused)?;
-            return Ok((tools, self.format.dialect().into()));
-        };
-        let plan = self.format.plan(dialect, specs)?;
-        let dialects = plan.dialects();
-        Ok((plan.into_tools(), dialects))
     }
 
     /// Returns the request for the next turn of a transcript.
@@ -202,26 +181,24 @@ impl<'a, E: Send + 'a> WireModel<'a, E> {
     ///
     /// Returns an error if the format cannot express model requests.
     pub fn request(&self, transcript: &Transcript) -> Result<Value, WireError> {
-        let request = Request::new(transcript.messages(self.format).messages)
-            .with_model(&self.model)
-            .with_system(&self.system)
-            .with_tools(self.tools.as_ref().map_or(Value::Null, |(tools, _)| tools.clone()))
-            .streamed(self.streamed);
-        let mut request = self.format.request(request)?;
-        merge(&mut request, &self.options);
-        Ok(request)
+        self.template.request(transcript, self.streamed)
     }
 
     async fn ask(&mut self, request: Result<Value, WireError>) -> Result<ModelTurn, ModelError<E>> {
         let turn = (self.ask)(request.map_err(ModelError::Request)?).await?;
-        if turn.calls.is_empty() && !turn.calls.problems.is_empty() {
-            return Err(ModelError::Unanswerable(turn.calls.problems));
-        }
-        Ok(turn.into())
+        answerable(turn)
     }
 }
 
-impl<'m, E: Send + 'm> Model for WireModel<'m, E> {
+/// Returns a turn for the loop, unless all its calls are unanswerable.
+pub(crate) fn answerable<E>(turn: ModelReply) -> Result<ModelTurn, ModelError<E>> {
+    if turn.calls.is_empty() && !turn.calls.problems.is_empty() {
+        return Err(ModelError::Unanswerable(turn.calls.problems));
+    }
+    Ok(turn.into())
+}
+
+impl<'m, E: Send + 'm> LanguageModel for WireModel<'m, E> {
     type Error = ModelError<E>;
 
     fn next<'a>(&'a mut self, transcript: &'a Transcript) -> BoxFuture<'a, Result<ModelTurn, ModelError<E>>> {
@@ -230,22 +207,10 @@ impl<'m, E: Send + 'm> Model for WireModel<'m, E> {
     }
 
     fn about(&self) -> ModelInfo {
-        let (provider, operation) = match self.format {
-            WireFormat::OpenAiChat | WireFormat::OpenAiResponses => ("openai", "chat"),
-            WireFormat::Anthropic => ("anthropic", "chat"),
-            WireFormat::Gemini => ("gcp.gemini", "generate_content"),
-            WireFormat::Bedrock => ("aws.bedrock", "chat"),
-            _ => ("", ""),
-        };
-        ModelInfo { provider, operation, model: self.model.clone().into(), streamed: self.streamed }
+        self.template.info(self.streamed)
     }
 
     fn offer(&mut self, toolbox: &Toolbox) -> Result<Option<Dialects>, PlanError> {
-        let tools = match self.tools.take() {
-            Some(tools) => tools,
-            None => self.render(toolbox.specs())?,
-        };
-        let (_, dialects) = self.tools.insert(tools);
-        Ok(Some(dialects.clone()))
+        self.template.offer(toolbox).map(Some)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use super::{LoopEnd, LoopError, Model, ModelInfo, ModelTurn, Transcript};
+use super::{LoopEnd, LoopError, LanguageModel, ModelInfo, ModelTurn, Transcript};
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::toolbox::Toolbox;
 
@@ -21,7 +21,7 @@ impl AgentSpan {
     pub(super) fn end<E>(self, _: &Result<LoopEnd, LoopError<E>>) {}
 }
 
-pub(super) async fn request_turn<M: Model + ?Sized>(
+pub(super) async fn request_turn<M: LanguageModel + ?Sized>(
     model: &mut M,
     _: &ModelInfo,
     transcript: &Transcript,

@@ -7,11 +7,11 @@ use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::Dialects;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::toolbox::{Toolbox, ToolboxError};
-use toolgen_wire::PlanError;
+use toolgen_wire::{PlanError, Usage};
 
 use super::{AgentFailure, AgentMonitor, AgentRunner, AgentTask};
 use crate::agent_loop::{
-    Agent, Entry, LoopEnd, LoopError, LoopOptions, LoopRun, Model, ModelInfo, ModelTurn, Transcript,
+    Agent, AgentListener, Cost, Entry, LoopEnd, LoopError, LoopOptions, LoopRun, LanguageModel, ModelInfo, ModelTurn, Transcript,
 };
 
 /// Creates the toolbox of a sub-agent.
@@ -43,7 +43,7 @@ impl<F> LoopRunner<F> {
     pub fn new<M>(model: F) -> LoopRunner<F>
     where
         F: Fn(&AgentTask, &AgentMonitor) -> M + Send + Sync,
-        M: Model,
+        M: LanguageModel,
         M::Error: fmt::Display,
     {
         LoopRunner { model, options: LoopOptions::new(), stops_when_waiting: true, toolbox: None }
@@ -87,7 +87,7 @@ impl<F> LoopRunner<F> {
 impl<F, M> AgentRunner for LoopRunner<F>
 where
     F: Fn(&AgentTask, &AgentMonitor) -> M + Send + Sync,
-    M: Model,
+    M: LanguageModel,
     M::Error: fmt::Display,
 {
     fn run<'a>(
@@ -112,6 +112,9 @@ where
                 Err(error @ LoopError::MaxTime(_)) => Err(AgentFailure::Aborted(error.to_string())),
                 Err(LoopError::Cancelled) => Err(AgentFailure::Cancelled),
                 Err(LoopError::Tools(error)) => Err(AgentFailure::Failed(error.to_string())),
+                Err(error @ (LoopError::MaxCost(_) | LoopError::NoPrice(_))) => {
+                    Err(AgentFailure::Aborted(error.to_string()))
+                }
                 Err(LoopError::Model(error)) => Err(error),
             }
         })
@@ -160,9 +163,9 @@ struct Monitored<M> {
     monitor: AgentMonitor,
 }
 
-impl<M> Model for Monitored<M>
+impl<M> LanguageModel for Monitored<M>
 where
-    M: Model,
+    M: LanguageModel,
     M::Error: fmt::Display,
 {
     type Error = AgentFailure;
@@ -173,6 +176,14 @@ where
 
     fn offer(&mut self, toolbox: &Toolbox) -> Result<Option<Dialects>, PlanError> {
         self.model.offer(toolbox)
+    }
+
+    fn report_to(&mut self, listener: Option<AgentListener>) {
+        self.model.report_to(listener);
+    }
+
+    fn cost(&self, usage: &Usage) -> Option<Cost> {
+        self.model.cost(usage)
     }
 
     fn next<'a>(&'a mut self, transcript: &'a Transcript) -> BoxFuture<'a, Result<ModelTurn, AgentFailure>> {

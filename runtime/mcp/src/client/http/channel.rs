@@ -62,7 +62,7 @@ pub(super) struct Exchange {
 }
 
 impl From<SendFailure> for TransportError {
-    fn from(SendFailure { written, why: reason }: SendFailure) -> TransportError {
+    fn from(SendFailure { written, why: reason, .. }: SendFailure) -> TransportError {
         TransportError { written, reason }
     }
 }
