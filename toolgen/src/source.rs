@@ -11,7 +11,6 @@
 //! Common errors in published documents that parsers usually reject are accepted with a problem: duplicate keys (the
 //! last value is kept), numbers beyond 64 bits, bytes that are not UTF-8, text after the end of the document.
 
-#[cfg(feature = "archives")]
 mod archive;
 mod bundle;
 mod document;

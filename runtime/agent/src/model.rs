@@ -41,9 +41,7 @@ use toolgen_wire::{PlanError, Usage};
 
 use crate::agent_loop::template::RequestTemplate;
 use crate::agent_loop::wire_model::answerable;
-use crate::agent_loop::{
-    AgentListener, Cost, LanguageModel, ModelError, ModelInfo, ModelTurn, Transcript,
-};
+use crate::agent_loop::{AgentListener, Cost, LanguageModel, ModelError, ModelInfo, ModelTurn, Transcript};
 use vendor::Vendor;
 
 pub use error::{RequestError, RequestErrorKind};

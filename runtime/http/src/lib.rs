@@ -96,20 +96,20 @@ pub use engine::{BlockedHost, EngineError, HttpEngine};
 pub use env::EnvCredentials;
 #[doc(hidden)]
 pub use env::secret_from_env;
-#[doc(hidden)]
-pub use html::page as page_text;
-#[doc(hidden)]
-pub use reqwest::Response as HttpResponse;
 pub use fetch::{DEFAULT_MAX_DOCUMENT_BYTES, Fetch, FetchError, FetchErrorKind, Fetched};
 pub use files::{
     DEFAULT_MAX_FILE_BYTES, DEFAULT_MAX_SAVED_BYTES, Files, FilesRoot, NewFile, NoFiles, SavedFile,
 };
 pub use guard::Resolver;
+#[doc(hidden)]
+pub use html::page as page_text;
 pub use items::{PageLimits, PagedItems};
 pub use oauth::OAuth;
 #[doc(hidden)]
 pub use raw_request::{SendFailure, reaches};
 pub use request::{Body, BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
+#[doc(hidden)]
+pub use reqwest::Response as HttpResponse;
 pub use retry::RetryPolicy;
 #[doc(hidden)]
 pub use retry::{RetryReason, RetryState};

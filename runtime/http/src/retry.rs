@@ -95,11 +95,7 @@ impl RetryState {
     /// Returns the delay before the next attempt, or `None` if the request is not retried.
     ///
     /// `remaining` is the remaining time of the call.
-    pub fn next_delay(
-        &mut self,
-        reason: &RetryReason,
-        remaining: Option<Duration>,
-    ) -> Option<Duration> {
+    pub fn next_delay(&mut self, reason: &RetryReason, remaining: Option<Duration>) -> Option<Duration> {
         let RetryPolicy { max_retries: max, initial_delay: first, max_delay: longest, total } = self.retries;
         let retries = u32::try_from(self.history.len()).unwrap_or(u32::MAX);
         if retries >= max {
@@ -178,11 +174,15 @@ pub(super) fn is_retryable(error: &reqwest::Error) -> bool {
 fn is_tls_error(error: &reqwest::Error) -> bool {
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
-        let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        if error.is::<rustls::Error>() || wrapped.is_some_and(|error| error.is::<rustls::Error>()) {
+        if error.is::<rustls::Error>() {
             return true;
         }
-        cause = error.source();
+        // The source of an I/O error is not the error that it wraps, but the source of that one.
+        let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        cause = match wrapped {
+            Some(wrapped) => Some(wrapped),
+            None => error.source(),
+        };
     }
     false
 }

@@ -3,6 +3,6 @@
 mod custom;
 mod hostile;
 mod loops;
-mod recorded;
+pub(crate) mod recorded;
 mod streams;
 mod transcripts;

@@ -9,6 +9,7 @@ mod depends;
 mod dispatch;
 mod guide;
 mod matrix;
+mod model;
 mod pipeline;
 mod prelude;
 mod registry;

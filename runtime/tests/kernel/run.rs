@@ -8,7 +8,7 @@ mod steering;
 
 use std::collections::VecDeque;
 
-use toolgen_runtime::agent::agent_loop::{LoopRun, LanguageModel};
+use toolgen_runtime::agent::agent_loop::{LanguageModel, LoopRun};
 use toolgen_runtime::layers::control::AskQuestion;
 
 use crate::prelude::*;

@@ -20,9 +20,10 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{ArgAction, ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+#[cfg(feature = "tokens")]
+pub(crate) use documents::TokenFormat;
 pub(crate) use documents::{
-    Check, Diff, Docs, DocsFormat, Explain, Graph, GraphFormat, Groups, LOCK, List, Schema, TokenFormat,
-    Tokens, WriteLock,
+    Check, Diff, Docs, DocsFormat, Explain, Graph, GraphFormat, Groups, LOCK, List, Schema, Tokens, WriteLock,
 };
 pub(crate) use mcp::{ListingOptions, Lock as LockServers, Mcp, McpTask, Server, ServerTransport, Verify};
 pub(crate) use project::{Bin, Completions, Doctor, Generate, Init, Man, New};

@@ -36,9 +36,7 @@ fn cargo_completions(shell: Shell) -> &'static str {
 
 /// Writes the manual pages: one for the program, and one for each command.
 pub(super) fn man(dir: &Path, output: &mut Output) -> io::Result<Outcome> {
-    let result = fs::create_dir_all(dir)
-        .and_then(|()| clap_mangen::generate_to(args::command().bin_name(PROGRAM), dir));
-    match result {
+    match fs::create_dir_all(dir).and_then(|()| man_pages(dir)) {
         Ok(()) => {
             let dir = dir.display();
             output.line(&format!(
@@ -51,4 +49,14 @@ pub(super) fn man(dir: &Path, output: &mut Output) -> io::Result<Outcome> {
             Ok(Outcome::Problems)
         }
     }
+}
+
+#[cfg(feature = "man")]
+fn man_pages(dir: &Path) -> io::Result<()> {
+    clap_mangen::generate_to(args::command().bin_name(PROGRAM), dir)
+}
+
+#[cfg(not(feature = "man"))]
+fn man_pages(_: &Path) -> io::Result<()> {
+    Err(io::Error::other(super::lacks_feature("man", "manual pages")))
 }

@@ -1,13 +1,19 @@
 //! Locations of audit logs and approval queues: files, PostgreSQL and Redis URLs.
 
+#[cfg_attr(not(feature = "postgres"), path = "store_location/without_postgres.rs")]
+mod postgres;
+#[cfg_attr(not(feature = "redis"), path = "store_location/without_redis.rs")]
+mod redis;
+#[cfg_attr(not(feature = "sqlite"), path = "store_location/without_sqlite.rs")]
+mod sqlite;
+
 use std::env;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use toolgen_runtime::layers::approval::Approvals;
 use toolgen_runtime::layers::audit::{AuditReader, Auditor, JsonLinesSink};
-use toolgen_runtime::store::audit::{self, PostgresSink, SqliteSink};
-use toolgen_runtime::store::{PostgresStore, RedisStore, SqliteStore};
+use toolgen_runtime::store::audit;
 
 /// A file or a database URL from the command line. `Display` omits passwords.
 #[derive(Clone, Debug)]
@@ -65,8 +71,8 @@ impl StoreLocation {
     pub(super) fn reader(&self) -> Result<AuditReader, String> {
         match self {
             StoreLocation::File(path) => audit::open(path).map_err(|error| error.to_string()),
-            StoreLocation::Postgres(url) => audit::connect(url).map_err(|error| error.to_string()),
-            StoreLocation::Redis { .. } => Err(format!("{self}: records of calls are not kept in Redis")),
+            StoreLocation::Postgres(url) => postgres::reader(url),
+            StoreLocation::Redis { .. } => Err(self.no_records()),
         }
     }
 
@@ -79,21 +85,12 @@ impl StoreLocation {
             std::fs::create_dir_all(dir).map_err(|error| format!("{self} cannot be written: {error}"))?;
         }
         let auditor = match self {
-            // Calls that a killed program was running are recorded with an unknown outcome.
-            StoreLocation::File(path) if is_database(path) => SqliteSink::open(path).and_then(|mut sink| {
-                sink.recover()?;
-                Auditor::builder(sink).start()
-            }),
-            StoreLocation::File(path) => {
-                JsonLinesSink::open(path).and_then(|sink| Auditor::builder(sink).start())
-            }
-            StoreLocation::Postgres(url) => PostgresSink::builder(url).open().and_then(|mut sink| {
-                sink.recover()?;
-                Auditor::builder(sink).start()
-            }),
-            StoreLocation::Redis { .. } => {
-                return Err(format!("{self}: records of calls are not kept in Redis"));
-            }
+            StoreLocation::File(path) if is_database(path) => sqlite::auditor(path),
+            StoreLocation::File(path) => JsonLinesSink::open(path)
+                .and_then(|sink| Auditor::builder(sink).start())
+                .map_err(|error| error.to_string()),
+            StoreLocation::Postgres(url) => postgres::auditor(url),
+            StoreLocation::Redis { .. } => return Err(self.no_records()),
         };
         auditor.map_err(|error| format!("{self} cannot be written: {error}"))
     }
@@ -101,29 +98,15 @@ impl StoreLocation {
     /// Opens the approval queue at this location: for decisions, or only for reading. `None` if there is no queue.
     pub(super) async fn queue(&self, for_decisions: bool) -> Result<Option<Approvals>, String> {
         match self {
-            StoreLocation::File(path) => {
-                let result = match for_decisions {
-                    true => SqliteStore::open_existing(path),
-                    false => SqliteStore::open_read_only(path),
-                };
-                match result {
-                    Ok(store) => Ok(store.map(Approvals::on)),
-                    Err(error) => Err(format!(
-                        "{self}: the database cannot be opened: {error}; pass the database that your program writes"
-                    )),
-                }
-            }
-            StoreLocation::Postgres(url) => {
-                let store = PostgresStore::connect_existing(url).await;
-                store.map(|store| store.map(Approvals::on)).map_err(|error| error.to_string())
-            }
-            StoreLocation::Redis { url, namespace } => {
-                let store =
-                    RedisStore::builder(url, namespace.clone()).build().map_err(|error| error.to_string())?;
-                store.ping().await.map_err(|error| error.to_string())?;
-                Ok(Some(Approvals::on(store)))
-            }
+            StoreLocation::File(path) => sqlite::queue(path, for_decisions)
+                .map_err(|error| format!("{self}: the database cannot be opened: {error}")),
+            StoreLocation::Postgres(url) => postgres::queue(url).await,
+            StoreLocation::Redis { url, namespace } => redis::queue(url, namespace).await.map(Some),
         }
+    }
+
+    fn no_records(&self) -> String {
+        format!("{self}: records of calls are not kept in Redis")
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use toolgen::tokens::Report;
+use toolgen::tokens::{Rendering, Report, Tokenizer};
 use toolgen::write::write_if_changed;
 use toolgen_runtime::schema::dialect::Dialect;
 
@@ -27,7 +27,10 @@ pub(super) fn run(task: &Tokens, output: &mut Output) -> io::Result<Outcome> {
         return Ok(Outcome::Problems);
     };
     output.progress(&format!("counting {} tools", tools.len()));
-    let report = Report::with_savings(&tools, dialect, task.rendering, task.tokenizer);
+    // The arguments accept only known names.
+    let rendering = Rendering::by_name(&task.rendering).unwrap_or(Rendering::Full);
+    let tokenizer = Tokenizer::by_name(&task.tokenizer).unwrap_or(Tokenizer::O200k);
+    let report = Report::with_savings(&tools, dialect, rendering, tokenizer);
     let text = match task.format {
         TokenFormat::Human => report.to_string(),
         TokenFormat::Json => format!("{}\n", report.json()),

@@ -41,7 +41,6 @@ impl Document {
     /// Returns `None` if there is no tree to work with; the problems then give the reason. Sets the source of
     /// `problems` to this document.
     pub fn load(path: &Path, problems: &mut Problems) -> Option<Arc<Document>> {
-        #[cfg(feature = "archives")]
         if let Some(result) = super::archive::open(path) {
             return match result {
                 Ok((bundle, name)) => Document::from_bundle(&bundle, &name, problems),

@@ -3,7 +3,9 @@
 use toolgen_kernel::call::Turn;
 use toolgen_kernel::toolbox::Toolbox;
 
-use super::{AgentListener, AgentStream, LanguageModel, LoopError, LoopOptions, LoopRun, Transcript, run_loop};
+use super::{
+    AgentListener, AgentStream, LanguageModel, LoopError, LoopOptions, LoopRun, Transcript, run_loop,
+};
 
 /// An agent: a model, the tools that it may use, and the limits of its loop.
 ///

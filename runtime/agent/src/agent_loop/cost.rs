@@ -27,7 +27,10 @@ impl Cost {
     /// Returns the amount in US dollars.
     #[must_use]
     pub fn as_usd(self) -> f64 {
-        #[allow(clippy::cast_precision_loss, reason = "beyond 9 million dollars, a billionth does not matter")]
+        #[allow(
+            clippy::cast_precision_loss,
+            reason = "beyond 9 million dollars, a billionth does not matter"
+        )]
         let nanos = self.0 as f64;
         nanos / NANOS
     }
@@ -58,7 +61,8 @@ mod tests {
     fn amounts_are_exact_and_readable() {
         let tenth = (0..10).fold(Cost::default(), |sum, _| sum.plus(Cost::usd(0.1)));
         assert_eq!(tenth, Cost::usd(1.0));
-        let displayed = [0.0, 0.000_01, 0.000_42, 0.5, 1.0, 12.3].map(|dollars| Cost::usd(dollars).to_string());
+        let displayed =
+            [0.0, 0.000_01, 0.000_42, 0.5, 1.0, 12.3].map(|dollars| Cost::usd(dollars).to_string());
         assert_eq!(displayed, ["$0.0000", "<$0.0001", "$0.0004", "$0.5000", "$1.00", "$12.30"]);
         assert_eq!([-1.0, f64::NAN].map(Cost::usd), [Cost::default(); 2]);
     }

@@ -83,7 +83,9 @@ impl fmt::Display for AgentEvent {
                 writeln!(f, "\n! {reason}; trying again in {:.1} s", delay.as_secs_f64())
             }
             AgentEvent::Turn { .. } => f.write_str("\n"),
-            AgentEvent::Call { tool, arguments, .. } => writeln!(f, "> {tool} {}", shown(&arguments.to_string())),
+            AgentEvent::Call { tool, arguments, .. } => {
+                writeln!(f, "> {tool} {}", shown(&arguments.to_string()))
+            }
             AgentEvent::Result(response) => {
                 let mark = if response.is_error() { "x" } else { "<" };
                 writeln!(f, "{mark} {} {}", response.name, shown(&response.text()))

@@ -7,7 +7,7 @@ use std::time::Instant;
 use opentelemetry::trace::{SpanBuilder, SpanKind, Status, TraceContextExt};
 use opentelemetry::{Array, Context, KeyValue, StringValue, Value};
 
-use super::{LoopEnd, LoopError, LanguageModel, ModelInfo, ModelTurn, Transcript};
+use super::{LanguageModel, LoopEnd, LoopError, ModelInfo, ModelTurn, Transcript};
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::layers::otel::{Attached, Otel, Signals, agent_attributes};

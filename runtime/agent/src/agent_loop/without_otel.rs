@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use super::{LoopEnd, LoopError, LanguageModel, ModelInfo, ModelTurn, Transcript};
+use super::{LanguageModel, LoopEnd, LoopError, ModelInfo, ModelTurn, Transcript};
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::toolbox::Toolbox;
 

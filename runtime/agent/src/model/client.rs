@@ -6,7 +6,9 @@ use toolgen_http::{
 };
 use toolgen_kernel::base::printable::printable;
 use toolgen_kernel::base::truncate::cut;
-use toolgen_wire::{DEFAULT_MAX_STREAM_BYTES, ModelReply, StopReason, StreamDelta, StreamError, WireError, vendor_message};
+use toolgen_wire::{
+    DEFAULT_MAX_STREAM_BYTES, ModelReply, StopReason, StreamDelta, StreamError, WireError, vendor_message,
+};
 
 use super::{Key, Model, RequestError, RequestErrorKind};
 use crate::agent_loop::{AgentEvent, ModelError};
@@ -47,13 +49,18 @@ impl Model {
     pub(super) async fn send(&mut self, body: Value) -> Result<ModelReply, Failed> {
         let streamed = self.listener.is_some();
         let prepared = self.prepare(&body, streamed).map_err(|reason| {
-            ModelError::Send(RequestError { url: String::new(), kind: RequestErrorKind::Setup(reason), attempts: 0 })
+            ModelError::Send(RequestError {
+                url: String::new(),
+                kind: RequestErrorKind::Setup(reason),
+                attempts: 0,
+            })
         })?;
         let engine = self.engine(&prepared)?;
         let mut retries = RetryState::new(self.retries);
         let mut attempts = 1;
         loop {
-            let attempt = tokio::time::timeout(self.timeout, self.attempt(&engine, &prepared, streamed)).await;
+            let attempt =
+                tokio::time::timeout(self.timeout, self.attempt(&engine, &prepared, streamed)).await;
             let Attempt { error, retry } = match attempt {
                 Ok(Ok(reply)) => return Ok(reply),
                 Ok(Err(attempt)) => attempt,
@@ -88,9 +95,12 @@ impl Model {
         let secrets = header.iter().map(|header| (key_header, header));
         let secrets = secrets.chain(self.headers.iter().map(|(name, value)| (name.as_str(), value)));
         let mut headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
-        headers.extend(self.vendor.headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        headers.extend(
+            self.vendor.headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())),
+        );
         let request = HttpRequest::direct("POST", &url, headers, secrets);
-        let mut request = request.map_err(|reason| format!("the base URL of the model is not usable: {reason}"))?;
+        let mut request =
+            request.map_err(|reason| format!("the base URL of the model is not usable: {reason}"))?;
         if let Some(key) = &key {
             request.hide(key.expose());
         }
@@ -105,7 +115,9 @@ impl Model {
             Some(Key::Value(key)) => return Ok(Some((key.clone(), None))),
             Some(Key::Variable(variable)) => {
                 let key = secret_from_env(variable);
-                let key = key.ok_or_else(|| format!("set the environment variable {variable} to the key of the model"))?;
+                let key = key.ok_or_else(|| {
+                    format!("set the environment variable {variable} to the key of the model")
+                })?;
                 return Ok(Some((key, Some(variable.clone()))));
             }
             None => {}
@@ -121,7 +133,12 @@ impl Model {
         }
     }
 
-    async fn attempt(&self, engine: &HttpEngine, prepared: &Prepared, streamed: bool) -> Result<ModelReply, Attempt> {
+    async fn attempt(
+        &self,
+        engine: &HttpEngine,
+        prepared: &Prepared,
+        streamed: bool,
+    ) -> Result<ModelReply, Attempt> {
         let request = &prepared.request;
         let mut response = match engine.exchange(request, Redirects::None).await {
             Ok(response) => response,
@@ -129,10 +146,13 @@ impl Model {
                 let error = prepared.error(RequestErrorKind::Unreachable(failure.why));
                 return Err(Attempt::retryable(error, RetryReason::new("the connection failed")));
             }
-            Err(failure) => return Err(Attempt::last(prepared.error(RequestErrorKind::Unreachable(failure.why)))),
+            Err(failure) => {
+                return Err(Attempt::last(prepared.error(RequestErrorKind::Unreachable(failure.why))));
+            }
         };
         let status = response.status();
-        let kind = response.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let kind =
+            response.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         if !status.is_success() {
             let is_temporary = matches!(status.as_u16(), 408 | 409 | 429 | 500..);
@@ -152,7 +172,11 @@ impl Model {
             let is_final = !is_temporary || String::from_utf8_lossy(&bytes).contains("insufficient_quota");
             return Err(if is_final { Attempt::last(error) } else { Attempt::retryable(error, reason) });
         }
-        if streamed { self.read_stream(prepared, &mut response).await } else { self.read_reply(prepared, &mut response, &kind).await }
+        if streamed {
+            self.read_stream(prepared, &mut response).await
+        } else {
+            self.read_reply(prepared, &mut response, &kind).await
+        }
     }
 }
 
@@ -181,7 +205,10 @@ impl Model {
             let reason = format!("the response is not the JSON reply of a model, but {}", text.trim_start());
             Attempt::last(prepared.error(RequestErrorKind::Reply(reason)))
         })?;
-        self.template.format.turn(&reply).map_err(|error| Attempt::last(ModelError::Reply(prepared.masked(error))))
+        self.template
+            .format
+            .turn(&reply)
+            .map_err(|error| Attempt::last(ModelError::Reply(prepared.masked(error))))
     }
 
     async fn read_stream(
@@ -204,7 +231,9 @@ impl Model {
         }
         let reply = stream.finish().map_err(|error| failed_stream(prepared, error))?;
         match reply.stop {
-            StopReason::Interrupted => Err(prepared.interrupted("the stream ended before the turn did".to_owned())),
+            StopReason::Interrupted => {
+                Err(prepared.interrupted("the stream ended before the turn did".to_owned()))
+            }
             _ => Ok(reply),
         }
     }
@@ -223,7 +252,10 @@ impl Model {
     fn help(&self, status: u16, prepared: &Prepared) -> String {
         match (status, &prepared.key_variable) {
             (401 | 403, Some(variable)) => {
-                format!("the key is in the environment variable {variable}: check that it is valid for {}", self.vendor.name)
+                format!(
+                    "the key is in the environment variable {variable}: check that it is valid for {}",
+                    self.vendor.name
+                )
             }
             (401 | 403, None) if self.key.is_none() => {
                 "no key was sent: set one with `Model::with_key` or `Model::with_key_from`".to_owned()

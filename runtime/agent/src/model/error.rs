@@ -67,7 +67,10 @@ impl fmt::Display for RequestError {
             RequestErrorKind::Interrupted(reason) => write!(f, ": the reply broke off: {reason}")?,
             RequestErrorKind::Status { status, message, help } => {
                 write!(f, " → {status}")?;
-                [message, help].into_iter().filter(|text| !text.is_empty()).try_for_each(|text| write!(f, ": {text}"))?;
+                [message, help]
+                    .into_iter()
+                    .filter(|text| !text.is_empty())
+                    .try_for_each(|text| write!(f, ": {text}"))?;
             }
             RequestErrorKind::Reply(reason) => write!(f, ": {reason}")?,
         }

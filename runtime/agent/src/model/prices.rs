@@ -106,7 +106,9 @@ fn without_date(model: &str) -> Option<&str> {
         return Some(name);
     }
     let is_date = |text: &str| {
-        text.len() >= 8 && text.bytes().filter(u8::is_ascii_digit).count() == 8 && !text.contains(char::is_alphabetic)
+        text.len() >= 8
+            && text.bytes().filter(u8::is_ascii_digit).count() == 8
+            && !text.contains(char::is_alphabetic)
     };
     // `-20250929` or `-2024-08-06`.
     [8, 10].into_iter().find_map(|length| {
@@ -164,7 +166,8 @@ mod tests {
             assert_eq!(prices.of(dated), prices.of(name), "{dated}");
         }
         // Another model, however similar its name.
-        for unknown in ["claude-opus-4-9", "gpt-5-pro", "gpt-5.9", "gpt-4o-audio", "o3-pro", "", "ü-20250929"] {
+        for unknown in ["claude-opus-4-9", "gpt-5-pro", "gpt-5.9", "gpt-4o-audio", "o3-pro", "", "ü-20250929"]
+        {
             assert_eq!(prices.of(unknown), None, "{unknown}");
         }
     }

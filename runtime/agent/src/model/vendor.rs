@@ -94,7 +94,9 @@ impl Vendor {
             Some(base) => base.trim().trim_end_matches('/').to_owned(),
             None if self.base_url.contains("{region}") => {
                 let region = REGION_VARIABLES.iter().find_map(|variable| secret_from_env(variable));
-                let region = region.ok_or("set the environment variable AWS_REGION, or the URL with `Model::with_base_url`")?;
+                let region = region.ok_or(
+                    "set the environment variable AWS_REGION, or the URL with `Model::with_base_url`",
+                )?;
                 self.base_url.replace("{region}", region.expose())
             }
             None => self.base_url.to_owned(),
@@ -114,7 +116,9 @@ fn segment(model: &str) -> String {
     let mut escaped = String::with_capacity(model.len());
     for byte in model.bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => escaped.push(char::from(byte)),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                escaped.push(char::from(byte))
+            }
             _ => escaped.push_str(&format!("%{byte:02X}")),
         }
     }

@@ -11,7 +11,8 @@ use toolgen_wire::{PlanError, Usage};
 
 use super::{AgentFailure, AgentMonitor, AgentRunner, AgentTask};
 use crate::agent_loop::{
-    Agent, AgentListener, Cost, Entry, LoopEnd, LoopError, LoopOptions, LoopRun, LanguageModel, ModelInfo, ModelTurn, Transcript,
+    Agent, AgentListener, Cost, Entry, LanguageModel, LoopEnd, LoopError, LoopOptions, LoopRun, ModelInfo,
+    ModelTurn, Transcript,
 };
 
 /// Creates the toolbox of a sub-agent.

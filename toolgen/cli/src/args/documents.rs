@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use toolgen::TokenBudget;
-use toolgen::tokens::{Rendering, Tokenizer};
 use toolgen_runtime::schema::dialect::Dialect;
 use toolgen_runtime::spec::docs::Level;
 use toolgen_runtime::spec::drift::ChangeClass;
@@ -182,12 +182,12 @@ pub(crate) struct Tokens {
     pub(crate) dialect: String,
     /// Tokenizer: o200k (GPT-4o and later) or cl100k (GPT-4)
     #[arg(long, value_name = "NAME", default_value = "o200k",
-        value_parser = named_value_parser(["o200k", "cl100k"], Tokenizer::by_name))]
-    pub(crate) tokenizer: Tokenizer,
+        value_parser = PossibleValuesParser::new(["o200k", "cl100k"]))]
+    pub(crate) tokenizer: String,
     /// Rendering to count: a request (full, compact) or a prompt (the others)
     #[arg(long, value_name = "FORM", default_value = "full",
-        value_parser = named_value_parser(Rendering::ALL.map(Rendering::name), Rendering::by_name))]
-    pub(crate) rendering: Rendering,
+        value_parser = PossibleValuesParser::new(["full", "compact", "index", "summary", "signature", "docs"]))]
+    pub(crate) rendering: String,
     /// Output format: human, json, or html (one page with a map of the tokens)
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) format: TokenFormat,

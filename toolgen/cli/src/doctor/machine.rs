@@ -7,9 +7,18 @@ use super::Finding;
 /// Minimum supported Rust version: `rust-version` of the crates.
 const RUST: &str = env!("CARGO_PKG_RUST_VERSION");
 
-/// The features of this command-line program.
-const FEATURES: &str = "HTTP requests, commands, MCP clients and servers, audit logs (JSON Lines, SQLite, PostgreSQL), approval \
-                        queues (SQLite, PostgreSQL, Redis), documents in archives, a tokenizer";
+/// What every build of this program has.
+const ALWAYS: &str = "HTTP requests, commands, MCP clients and servers, audit logs (JSON Lines)";
+
+/// What only some builds have: whether this one has it, the feature, and what it is.
+const OPTIONAL: [(bool, &str, &str); 6] = [
+    (cfg!(feature = "sqlite"), "sqlite", "SQLite"),
+    (cfg!(feature = "postgres"), "postgres", "PostgreSQL"),
+    (cfg!(feature = "redis"), "redis", "Redis"),
+    (cfg!(feature = "archives"), "archives", "documents in archives"),
+    (cfg!(feature = "tokens"), "tokens", "a tokenizer"),
+    (cfg!(feature = "man"), "man", "manual pages"),
+];
 
 const RUSTUP: &str = "install it from https://rustup.rs";
 
@@ -63,7 +72,18 @@ pub(super) fn program() -> Vec<Finding> {
     let build = if cfg!(debug_assertions) { ", built without optimization" } else { "" };
     let sandbox =
         if cfg!(target_os = "linux") { "" } else { "; programs run without a sandbox on this system" };
-    vec![Finding::fine(format!("cargo-toolgen {}{build}: {FEATURES}{sandbox}", env!("CARGO_PKG_VERSION")))]
+    let parts = |has: bool| OPTIONAL.iter().filter(move |(included, ..)| *included == has);
+    let included: String = parts(true).map(|(_, _, what)| format!(", {what}")).collect();
+    let version = env!("CARGO_PKG_VERSION");
+    let mut findings =
+        vec![Finding::fine(format!("cargo-toolgen {version}{build}: {ALWAYS}{included}{sandbox}"))];
+    let lacking: Vec<String> =
+        parts(false).map(|(_, feature, what)| format!("{what} (`{feature}`)")).collect();
+    if !lacking.is_empty() {
+        findings
+            .push(Finding::fine(format!("not in this build, but features of it: {}", lacking.join(", "))));
+    }
+    findings
 }
 
 #[cfg(test)]
