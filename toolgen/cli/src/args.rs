@@ -26,7 +26,7 @@ pub(crate) use documents::{
     Check, Diff, Docs, DocsFormat, Explain, Graph, GraphFormat, Groups, LOCK, List, Schema, Tokens, WriteLock,
 };
 pub(crate) use mcp::{ListingOptions, Lock as LockServers, Mcp, McpTask, Server, ServerTransport, Verify};
-pub(crate) use project::{Bin, Completions, Doctor, Generate, Init, Man, New};
+pub(crate) use project::{Bin, Checkout, Completions, Doctor, Generate, Init, Man, New};
 pub(crate) use requests::Requests;
 pub(crate) use run::{ApprovalTask, Approvals, Call, Record, Serve, Test, Timeline};
 pub(crate) use selection::Selection;

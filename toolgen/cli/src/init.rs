@@ -120,6 +120,15 @@ pub(super) fn check_checkout(path: &Path) -> Result<(), String> {
     }
 }
 
+/// Returns where a crate of toolgen is, as a dependency says it: its directory in a checkout, or the version of this
+/// program.
+pub(super) fn dependency(dir: &str, checkout: Option<&Path>) -> String {
+    match checkout {
+        Some(path) => format!("path = {}", serde_json::Value::from(path.join(dir).display().to_string())),
+        None => format!("version = \"={}\"", env!("CARGO_PKG_VERSION")),
+    }
+}
+
 /// Adds missing dependencies with `cargo add`. If that fails, their lines become a step.
 fn add_dependencies(
     task: &Init,
@@ -127,10 +136,7 @@ fn add_dependencies(
     output: &mut Output,
     steps: &mut Vec<Step>,
 ) -> io::Result<()> {
-    let location = |name: &str| match &task.checkout.toolgen_path {
-        Some(path) => format!("path = {}", serde_json::Value::from(path.join(name).display().to_string())),
-        None => format!("version = \"={}\"", env!("CARGO_PKG_VERSION")),
-    };
+    let location = |name: &str| dependency(name, task.checkout.toolgen_path.as_deref());
     let crates: [(&str, &str, &str, &[&str]); 2] = [
         ("toolgen-runtime", "runtime", "dependencies", &["--features", "one-shot,process,typed"]),
         ("toolgen", "toolgen", "build-dependencies", &["--build"]),

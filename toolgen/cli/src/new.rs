@@ -1,5 +1,6 @@
-//! `new`: adds a tool template to a manifest.
+//! `new`: adds a tool template to a manifest, or writes a crate with an agent.
 
+mod agent;
 mod insert;
 mod needs;
 
@@ -27,14 +28,23 @@ const BY_HAND: &str = "add the tool below to `tools` by hand";
 
 /// Adds the tool. If the tool exists or the file cannot be changed, prints the text of the tool and returns `Problems`.
 pub(super) fn run(task: &New, output: &mut Output) -> io::Result<Outcome> {
-    if let Err(error) = ToolName::parse(task.tool.clone()) {
-        output.error(&format!("`{}` is not a valid tool name: {error}", task.tool));
+    if let Some(name) = &task.agent {
+        return agent::run(name, &task.checkout, output);
+    }
+    // One of both is required.
+    let Some(name) = &task.tool else { return Ok(Outcome::Usage) };
+    if task.checkout.toolgen_path.is_some() {
+        output.error("`--toolgen-path` is for `--agent`: a manifest has no dependencies");
+        return Ok(Outcome::Usage);
+    }
+    if let Err(error) = ToolName::parse(name.clone()) {
+        output.error(&format!("`{name}` is not a valid tool name: {error}"));
         return Ok(Outcome::Usage);
     }
     if task.kind == "rust" {
-        return rust(&task.tool, output);
+        return rust(name, output);
     }
-    let tool = skeleton(&task.kind).replace(NAME, &task.tool);
+    let tool = skeleton(&task.kind).replace(NAME, name);
     let file = task.manifest.display();
     let text = match fs::read_to_string(&task.manifest) {
         Ok(text) => text,
@@ -44,7 +54,7 @@ pub(super) fn run(task: &New, output: &mut Output) -> io::Result<Outcome> {
             return Ok(Outcome::Problems);
         }
     };
-    let changed = match with_new_tool(&task.manifest, &text, &task.tool, &tool) {
+    let changed = match with_new_tool(&task.manifest, &text, name, &tool) {
         Ok(changed) => changed,
         Err(message) => {
             output.error(&format!("{file}: {message}"));
@@ -58,8 +68,8 @@ pub(super) fn run(task: &New, output: &mut Output) -> io::Result<Outcome> {
         output.error(&error.to_string());
         return Ok(Outcome::Problems);
     }
-    let line = changed.lines().position(|line| line.trim_start().starts_with(&format!("{}:", task.tool)));
-    output.line(&format!("{file}:{}: added {} (fill it in)", line.unwrap_or(0) + 1, task.tool))?;
+    let line = changed.lines().position(|line| line.trim_start().starts_with(&format!("{name}:")));
+    output.line(&format!("{file}:{}: added {name} (fill it in)", line.unwrap_or(0) + 1))?;
     needs::enable_feature(&task.kind, &task.manifest, output)?;
     output.note(&format!("replace its examples, then run `cargo toolgen check {file}`"));
     Ok(Outcome::Fine)

@@ -114,7 +114,11 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ("init", &["cargo toolgen init", "cargo toolgen init --toolgen-path ../toolgen"]),
     (
         "new",
-        &["cargo toolgen new count_lines", "cargo toolgen new find_orders --kind http --manifest shop.yaml"],
+        &[
+            "cargo toolgen new count_lines",
+            "cargo toolgen new find_orders --kind http --manifest shop.yaml",
+            "cargo toolgen new --agent shopper",
+        ],
     ),
     (
         "gen",

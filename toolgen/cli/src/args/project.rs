@@ -37,7 +37,13 @@ pub(crate) struct Checkout {
 )]
 pub(crate) struct New {
     /// Name of the tool
-    pub(crate) tool: String,
+    #[arg(required_unless_present = "agent")]
+    pub(crate) tool: Option<String>,
+    /// Write a crate with an agent into this new directory, instead of a tool
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["tool", "kind", "manifest"])]
+    pub(crate) agent: Option<String>,
+    #[command(flatten)]
+    pub(crate) checkout: Checkout,
     /// Kind of tool: command, http, function, compose, complete, effect, agent or rust
     #[arg(long, value_name = "KIND", hide_possible_values = true, default_value = "command",
         value_parser = ["command", "http", "function", "compose", "complete", "effect", "agent", "rust"])]

@@ -99,6 +99,41 @@ fn fresh_crate_gets_a_working_tool_and_tests() {
     with_new_tools_of_every_kind(&dir);
 }
 
+#[test]
+#[ignore = "heavy: cargo"]
+fn new_agent_runs_without_a_key_and_passes_its_tests() {
+    let dir = folder("agent");
+    dir.run(format!("new --agent shopper --toolgen-path '{}'", checkout().display()))
+        .exits(0)
+        .prints("wrote shopper/src/main.rs")
+        .prints("cd shopper");
+    dir.run("new --agent shopper").exits(1).tells("shopper exists and is not empty");
+    let dir = Folder::at(&dir.join("shopper"));
+    let manifest = dir.read("Cargo.toml");
+    dir.write("Cargo.toml", format!("{manifest}\n[workspace]\n"));
+    fs::copy(checkout().join("Cargo.lock"), dir.join("Cargo.lock")).unwrap();
+    cargo(&dir, &["test"], "").exits(0).prints("2 passed").tells_no("warning");
+    // Nobody is at the terminal, so the call waits.
+    cargo(&dir, &["run", "-q"], "")
+        .exits(0)
+        .prints("> add_item {\"item\":\"apples\",\"count\":5}")
+        .prints("x add_item")
+        .tells("a scripted model answers");
+}
+
+#[test]
+fn name_of_a_new_agent_is_checked() {
+    let dir = folder("agent-names");
+    for name in ["9lives", "a b", "..", "a.b"] {
+        dir.run(format!("new --agent '{name}'")).exits(2).tells("is not the name of a crate");
+    }
+    dir.run("new").exits(2).tells("required");
+    dir.run("new greet --agent shopper").exits(2).tells("cannot be used with");
+    dir.run("new --agent shopper").exits(0).tells("no registry has toolgen yet").prints("ANTHROPIC_API_KEY");
+    let manifest = dir.read("shopper/Cargo.toml");
+    assert!(manifest.contains("name = \"shopper\"") && manifest.contains("version = \"=0"), "{manifest}");
+}
+
 /// Adds a tool of each kind, follows the printed steps, and checks the crate.
 fn with_new_tools_of_every_kind(dir: &Folder) {
     // The lines to write are indented by four spaces.
