@@ -55,7 +55,7 @@
 //! | call a tool | [`Toolbox::call`]; for a model: [`Turn`], [`Toolbox::run`], [`Toolbox::dispatch`] |
 //! | read the result | [`ToolResponse`], [`ToolResult`], [`ToolError`] |
 //! | send tools to a model, read its calls | [`wire::WireFormat`], [`schema::dialect`] |
-//! | run an agent | `agent` (feature `agent`): `Agent`, `WireModel`, sub-agents, state maps |
+//! | run an agent | `agent` (feature `agent`): `Agent`, `Model` (feature `model`), sub-agents, state maps |
 //! | restrict calls | [`EffectLimits`], [`layers::policy`], [`layers::rate`], [`Principal`] |
 //! | ask a person first | [`layers::approval`], [`layers::middleware`] |
 //! | observe and record calls | [`layers::events`], [`layers::hooks`], `layers::audit`, `layers::otel` |
@@ -79,6 +79,7 @@
 //! | `typed` | 38 | argument and result structs of generated tools |
 //! | `chrono`, `jiff`, `url`, `uuid` | 41, 40, 51, 39 | types of these crates, instead of strings, in such structs |
 //! | `agent` | 39 | the agent loop, state maps, agents as tools |
+//! | `model` | 123 | a client for the APIs of model vendors |
 //! | `audit` | 40 | audit records of calls, in memory and as JSON lines, and replays of them; cassettes of network traffic |
 //! | `sqlite` | 52 | audit records, and state that processes share, in SQLite: see [`store`] |
 //! | `postgres` | 92 | the same in PostgreSQL |

@@ -13,6 +13,7 @@ import measure
 BENCHES = {
     "dispatch": ("calls of functions: a match by hand, rig, rmcp; and what each layer of a provider adds", None),
     "compile": ("`cargo check` of a hundred functions: by hand, rig, rmcp", "compile"),
+    "cold": ("the first build of a tool, an API, an agent, the command line; rmcp, rig, FastMCP", "cold"),
     "load": ("processes under load: calls, latencies, records, memory", "load"),
     "search": ("the index of the search, a search, and reading schemas", None),
     "shared": ("rate limits, approvals and circuit breakers, in memory and in Redis", None),

@@ -341,9 +341,7 @@ impl Running<'_> {
         span: &AgentSpan,
     ) -> Result<ModelTurn, LoopError<M::Error>> {
         let listening = self.options.listener.as_ref().map(AgentListener::noting_text);
-        if let Some((listener, _)) = &listening {
-            model.report_to(Some(listener.clone()));
-        }
+        model.report_to(listening.as_ref().map(|(listener, _)| listener.clone()));
         let message = request_turn(model, info, &self.transcript, span);
         let message = self.turn.cancel().run_until_cancelled(message).await;
         let message = message.ok_or(LoopError::Cancelled)?.map_err(LoopError::Model)?;

@@ -163,6 +163,13 @@ impl Model {
         self
     }
 
+    /// Sets the system prompt. That of an [agent](crate::Agent::with_system) takes precedence.
+    #[must_use]
+    pub fn with_system(mut self, system: impl Into<String>) -> Model {
+        self.template.system = system.into();
+        self
+    }
+
     /// Sets additional members of each request, such as `{"temperature": 0}`. Objects are merged; other values replace
     /// those of the request.
     #[must_use]

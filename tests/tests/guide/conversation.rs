@@ -1,7 +1,10 @@
 //! Models: loops, streams, transcripts, tools in requests, discovery.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
-use toolgen_runtime::agent::agent_loop::{Agent, Transcript, WireModel};
+use toolgen_runtime::agent::agent_loop::{Transcript, WireModel};
+use toolgen_runtime::agent::{Agent, Model, TerminalApprover};
 use toolgen_runtime::registry::discovery::Discovery;
 use toolgen_runtime::spec::toolset::Toolset;
 use toolgen_runtime::wire::{Calls, Deferred, Stream, ToolResultOptions, WireFormat};
@@ -9,11 +12,23 @@ use toolgen_runtime::{Registry, ToolContext, Toolbox, Turn};
 
 use crate::AnyResult;
 
-page!("docs/conversation.md", "async fn post(");
-
-pub(crate) async fn posted(request: reqwest::RequestBuilder) -> Result<Value, String> {
-    post(request).await
+async fn with_client(toolbox: Toolbox) -> AnyResult {
+    page!("docs/conversation.md", "let model = Model::anthropic(");
+    Ok(())
 }
+
+async fn limited(toolbox: Toolbox, model: Model) -> AnyResult<String> {
+    page!("docs/conversation.md", "let limits = LoopOptions::new()");
+    page!("docs/conversation.md", "let mut events = agent.stream(");
+    Ok(answer)
+}
+
+fn asking(registry: Registry) -> AnyResult<Toolbox> {
+    page!("docs/conversation.md", "approve_writes(TerminalApprover::new())");
+    Ok(toolbox)
+}
+
+page!("docs/conversation.md", "async fn post(");
 
 async fn a_loop(toolbox: Toolbox, client: reqwest::Client, url: &str, key: &str) -> AnyResult {
     page!("docs/conversation.md", "let send = |request: Value|");

@@ -169,9 +169,12 @@ mod serving {
 mod models {
     use super::*;
 
-    use crate::conversation::posted as post;
-
     page!("docs/cookbook.md", "async fn ask(");
+
+    async fn asked(toolbox: Toolbox) -> AnyResult<String> {
+        page!("docs/providers.md", "let model = Model::openai(");
+        Ok(answer)
+    }
 
     fn portable(toolbox: &Toolbox) -> AnyResult {
         page!("docs/providers.md", "format.tools(toolbox.specs())?;");

@@ -23,6 +23,7 @@ pub mod check;
 pub mod conversation;
 pub mod cookbook;
 pub mod documents;
+pub mod failures;
 pub mod http;
 pub mod manifests;
 pub mod mcp;

@@ -34,10 +34,9 @@ mod a_toolset {
 mod an_agent {
     use std::error::Error;
 
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
-    use crate::conversation::posted as post;
     use crate::readme::manifest::tools;
 
     page!("docs/manifests/agent.md", "let model = move |task: &AgentTask, _: &AgentMonitor|");

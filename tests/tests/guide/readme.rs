@@ -3,7 +3,7 @@
 use std::future::{Ready, ready};
 
 use serde_json::{Value, json};
-use toolgen_runtime::agent::agent_loop::{Agent, WireModel};
+use toolgen_runtime::agent::{Agent, Model};
 use toolgen_runtime::engine::http::{HttpEngine, Secret, StaticCredentials};
 use toolgen_runtime::wire::WireFormat;
 use toolgen_runtime::{AgentTool, Registry, Text, ToolName, ToolSpec, Toolbox};
@@ -77,22 +77,9 @@ fn locked_mcp_tools_are_tools() {
     assert!(Registry::new(engines.tools(shop::TOOLS).unwrap()).unwrap().get("shop__find_orders").is_some());
 }
 
-async fn agent(tools: Toolbox, send: fn(Value) -> Ready<Result<Value, String>>) -> AnyResult<String> {
+async fn agent(tools: Toolbox) -> AnyResult<String> {
     page!("README.md", "let answer = Agent::new(model, &tools)");
     Ok(answer)
-}
-
-/// Simulates a vendor whose model replies with a text.
-fn vendor(request: Value) -> Ready<Result<Value, String>> {
-    assert_eq!(request["messages"][0]["content"][0]["text"], "Which pets are waiting?");
-    assert_eq!(request["tools"][0]["name"], "add");
-    let text = json!({"role": "assistant", "stop_reason": "end_turn", "content": [{"type": "text", "text": "Rex."}]});
-    ready(Ok(text))
-}
-
-#[tokio::test]
-async fn agent_takes_a_sending_function() {
-    assert_eq!(agent(function::tools(), vendor).await.unwrap(), "Rex.");
 }
 
 async fn for_rust_code(engine: &HttpEngine) -> AnyResult<Vec<petstore::Pet>> {

@@ -77,7 +77,11 @@ impl<'a, M: LanguageModel> Agent<'a, M> {
     /// Runs until the model is done, see [`run_loop`], starting from a user message or a transcript. The model is
     /// first offered the tools of the toolbox; if it refuses any, the outcome is [`LoopError::Tools`].
     pub async fn run(&mut self, transcript: impl Into<Transcript>) -> LoopRun<M::Error> {
-        let mut transcript = transcript.into();
+        let limits = self.limits.clone();
+        self.run_within(transcript.into(), &limits).await
+    }
+
+    async fn run_within(&mut self, mut transcript: Transcript, limits: &LoopOptions) -> LoopRun<M::Error> {
         if let Some(system) = &self.system {
             transcript = transcript.with_system(system.clone());
         }
@@ -89,7 +93,7 @@ impl<'a, M: LanguageModel> Agent<'a, M> {
                 return LoopRun { outcome, transcript, iterations: 0, cost: None };
             }
         };
-        run_loop(self.toolbox, &mut self.model, &turn, transcript, &self.limits).await
+        run_loop(self.toolbox, &mut self.model, &turn, transcript, limits).await
     }
 
     /// Runs like [`run`](Self::run), and returns the events of the run while it proceeds: text as it arrives, calls and
@@ -121,13 +125,8 @@ impl<'a, M: LanguageModel> Agent<'a, M> {
             // Nobody receives the events of a stream that was dropped.
             drop(sender.send(event));
         });
-        let transcript = transcript.into();
-        AgentStream::new(events, async move {
-            let other = self.limits.listener.replace(listener);
-            let run = self.run(transcript).await;
-            self.limits.listener = other;
-            self.model.report_to(None);
-            run
-        })
+        let (transcript, mut limits) = (transcript.into(), self.limits.clone());
+        limits.listener = Some(listener);
+        AgentStream::new(events, async move { self.run_within(transcript, &limits).await })
     }
 }

@@ -5,7 +5,7 @@ use toolgen_runtime::store::RedisStore;
 
 /// Opens the queue of a namespace.
 pub(super) async fn queue(url: &str, namespace: &str) -> Result<Approvals, String> {
-    let store = RedisStore::builder(url, namespace).build().map_err(|error| error.to_string())?;
+    let store = RedisStore::builder(url, namespace.to_owned()).build().map_err(|error| error.to_string())?;
     store.ping().await.map_err(|error| error.to_string())?;
     Ok(Approvals::on(store))
 }
