@@ -65,7 +65,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let verbose = std::env::args().any(|argument| argument == "--verbose");
 
     heading("1. Three sources become tools of one toolbox");
-    // The model never sees the credential.
+    // A token for the API, which no model sees. `EnvCredentials` reads tokens from environment variables.
     let credentials = StaticCredentials::new().with("token", Secret::new(api::TOKEN));
     let http = HttpEngine::builder().base_url(api::start()?).credentials(credentials).build()?;
     let engines = Engines::new().with(http);
@@ -194,7 +194,7 @@ fn show_audit(log: &MemorySink) {
 async fn answer_mcp(toolbox: &Toolbox, turn: &Turn, verbose: bool) -> Result<(), Box<dyn Error>> {
     heading("5. The same toolbox answers the messages of MCP");
     let list = WireFormat::Mcp.tools(toolbox.specs())?;
-    show("tools/list", format!("{} bytes", list.to_string().len()));
+    show("tools/list", format!("{} tools, {} bytes", toolbox.specs().count(), list.to_string().len()));
     if verbose {
         details(&list);
     }
