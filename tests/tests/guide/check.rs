@@ -53,7 +53,7 @@ fn rust_blocks_are_compiled() {
     let built = ["docs/start.md", "docs/large-apis.md"];
     let missing = missing.filter(|block| {
         let page = block.page.as_str();
-        !elsewhere.contains(&page) && !(built.contains(&page) && block.file().is_some())
+        !(elsewhere.contains(&page) || built.contains(&page) && block.file().is_some())
     });
     let missing: Vec<_> = missing
         .map(|block| format!("{}: not compiled by any test:\n{}", block.place(), block.text))
