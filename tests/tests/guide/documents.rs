@@ -13,6 +13,11 @@ fn arguments_that_a_model_does_not_set() -> toolgen::Options {
     options
 }
 
+fn some_operations() -> toolgen::Options {
+    page!("docs/large-apis.md", "GET /health");
+    options
+}
+
 mod functions {
     mod my_crate {
         use toolgen_runtime::{Registry, RegistryError};

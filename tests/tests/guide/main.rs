@@ -24,12 +24,15 @@ pub mod conversation;
 pub mod cookbook;
 pub mod documents;
 pub mod failures;
+pub mod features;
 pub mod http;
+pub mod llms;
 pub mod manifests;
 pub mod mcp;
 pub mod policies;
 pub mod readme;
 pub mod replays;
+pub mod stability;
 pub mod tools;
 
 pub(crate) type AnyResult<T = ()> = Result<T, Box<dyn std::error::Error>>;

@@ -25,28 +25,43 @@ fn workspace() -> PathBuf {
     std::env::temp_dir().join(format!("toolgen-guide-{:x}", hasher.finish()))
 }
 
-/// Writes stubs of the programs that a page installs: the checkout and this build replace an installation.
-fn programs(path: &Path) -> PathBuf {
+/// Which programs a page finds.
+#[derive(Clone, Copy, PartialEq)]
+enum Installed {
+    /// The command line is installed already, and cannot be installed again.
+    All,
+    /// A page has to install the command line before it uses it.
+    Nothing,
+}
+
+/// Writes stubs of the programs that a page uses, and returns their directory: the checkout and this build replace a
+/// clone and an installation.
+fn programs(path: &Path, installed: Installed) -> PathBuf {
     let bin = path.join("bin");
+    let _ = fs::remove_dir_all(&bin);
     fs::create_dir_all(&bin).unwrap();
-    let checkout = root();
-    let toolgen = env!("CARGO_BIN_EXE_cargo-toolgen");
-    for (name, script) in [
-        ("git", format!("[ \"$1\" = clone ] && ln -sfn '{}' toolgen", checkout.display())),
-        // With a lock file, a new crate uses the available versions.
-        (
-            "cargo",
-            format!(
-                "case $1 in install) exit 0;; new) mkdir \"$2\"; cp '{}/Cargo.lock' \"$2\"; cd \"$2\"; set -- init;; esac\nexec '{}' \"$@\"",
-                checkout.display(),
-                env!("CARGO")
-            ),
-        ),
-        ("cargo-toolgen", format!("exec '{toolgen}' \"$@\"")),
-    ] {
+    let write = |name: &str, script: &str| {
         let file = bin.join(name);
         fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let (checkout, cargo) = (root().display().to_string(), env!("CARGO"));
+    write("git", &format!("[ \"$1\" = clone ] && ln -sfn '{checkout}' toolgen"));
+    write("installed-toolgen", &format!("exec '{}' \"$@\"", env!("CARGO_BIN_EXE_cargo-toolgen")));
+    let copy = format!("cp '{0}/installed-toolgen' '{0}/cargo-toolgen'", bin.display());
+    // An installation needs the sources. With the lock file of the checkout, a crate uses the available versions; cargo
+    // removes unused ones from it, so a crate with a new dependency needs it again.
+    write(
+        "cargo",
+        &format!(
+            "case $1 in\ninstall) [ -f \"$3/Cargo.toml\" ] && {copy}; exit;;\n\
+             new) name=$2; shift 2; mkdir \"$name\"; cp '{checkout}/Cargo.lock' \"$name\"; cd \"$name\"\n  \
+             set -- init \"$@\";;\n\
+             add) [ ! -f Cargo.lock ] || cp '{checkout}/Cargo.lock' .;;\nesac\nexec '{cargo}' \"$@\""
+        ),
+    );
+    if installed == Installed::All {
+        fs::rename(bin.join("installed-toolgen"), bin.join("cargo-toolgen")).unwrap();
     }
     bin
 }
@@ -79,9 +94,8 @@ fn script(found: &[Block]) -> String {
     script
 }
 
-/// Runs a script in a directory. Returns its output.
-fn run(dir: &Path, script: &str) -> Result<String, String> {
-    let bin = programs(&workspace());
+/// Runs a script in a directory, with the programs of another. Returns its output.
+fn run(dir: &Path, bin: &Path, script: &str) -> Result<String, String> {
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
     // A command that waits for input would wait forever.
     let mut command = Command::new("timeout");
@@ -93,11 +107,17 @@ fn run(dir: &Path, script: &str) -> Result<String, String> {
     if status.success() { Ok(message.into_owned()) } else { Err(format!("{message}\n{errors}")) }
 }
 
-/// Creates a directory with only the documents that the pages mention.
-fn folder(name: &str) -> PathBuf {
+/// Creates an empty directory.
+fn empty(name: &str) -> PathBuf {
     let dir = workspace().join(name);
     let _ = fs::remove_dir_all(&dir);
     fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+/// Creates a directory with only the documents that the pages mention.
+fn folder(name: &str) -> PathBuf {
+    let dir = empty(name);
     let specs = root().join("specs");
     for (from, to) in [
         ("petstore.yaml", "petstore.yaml"),
@@ -110,18 +130,22 @@ fn folder(name: &str) -> PathBuf {
     dir
 }
 
+/// Pages whose programs cargo builds: a heavy test of each replays it.
+const BUILT: [&str; 2] = ["docs/start.md", "docs/large-apis.md"];
+
 #[test]
 fn shell_blocks_of_the_guide_run() {
     let mut failed = Vec::new();
+    let bin = programs(&workspace(), Installed::All);
     for page in guide() {
         let found = blocks_of(&page);
         let runs = found.iter().any(|block| block.kind == "sh" && block.marked("not run").is_none());
-        if !runs || page.ends_with("docs/start.md") {
+        let name = pages::relative(&page);
+        if !runs || BUILT.contains(&name.as_str()) {
             continue;
         }
-        let name = pages::relative(&page).replace(['/', '.'], "-");
-        let dir = folder(&name);
-        match run(&dir, &script(&found)) {
+        let dir = folder(&name.replace(['/', '.'], "-"));
+        match run(&dir, &bin, &script(&found)) {
             Err(error) => failed.push(format!("{}\n{error}", page.display())),
             Ok(_) => fs::remove_dir_all(dir).unwrap(),
         }
@@ -152,13 +176,12 @@ fn here(text: &str, service: &str) -> String {
 }
 
 /// Starts a server from the configuration of a client, and calls one of its tools.
-fn called_by_a_client(dir: &Path, server: &Value, tool: &str) -> Value {
+fn called_by_a_client(dir: &Path, bin: &Path, server: &Value, tool: &str) -> Value {
     let words = server["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap());
     let variables: BTreeMap<String, String> =
         serde_json::from_value(server["env"].clone()).unwrap_or_default();
     let program = server["command"].as_str().unwrap();
-    let program =
-        if program.contains('/') { dir.join(program) } else { workspace().join("bin").join(program) };
+    let program = if program.contains('/') { dir.join(program) } else { bin.join(program) };
     let mut command = Command::new(program);
     command.args(words).envs(variables).current_dir(dir);
     let mut client = Client::start(&mut command, &json!({}));
@@ -167,20 +190,25 @@ fn called_by_a_client(dir: &Path, server: &Value, tool: &str) -> Value {
     response
 }
 
-/// The first page, verbatim, in an empty directory: a function, an API with a credential, an MCP client.
+/// Returns the first block of a kind.
+fn shown<'b>(found: &'b [Block], kind: &str) -> &'b str {
+    &found.iter().find(|block| block.kind == kind).unwrap().text
+}
+
+/// The first page, verbatim, in an empty directory where nothing is installed: a function, an API with a credential, an
+/// MCP client.
 #[test]
 #[ignore = "heavy: cargo"]
 fn start_page_runs() {
-    let dir = folder("start");
-    let page = root().join("docs/start.md");
+    let dir = empty("start");
+    let bin = programs(&dir, Installed::Nothing);
     let service = service();
-    let mut found = blocks_of(&page);
+    let mut found = blocks_of(&root().join("docs/start.md"));
     for block in &mut found {
         block.text = here(&block.text, &service);
     }
-    let message = run(&dir, &script(&found)).unwrap_or_else(|reason| panic!("{reason}"));
-    let displayed = |kind: &str| found.iter().find(|block| block.kind == kind).unwrap().text.clone();
-    assert!(message.contains(&displayed("text")), "{message}");
+    let message = run(&dir, &bin, &script(&found)).unwrap_or_else(|reason| panic!("{reason}"));
+    assert!(message.contains(shown(&found, "text")), "{message}");
     assert_eq!(
         message.matches(r#""login":"ada""#).count() + message.matches("\nada\n").count(),
         3,
@@ -188,11 +216,59 @@ fn start_page_runs() {
     );
     assert!(!message.contains("your-token"), "{message}");
 
-    let clients: Value = serde_json::from_str(&displayed("json")).unwrap();
+    let clients: Value = serde_json::from_str(shown(&found, "json")).unwrap();
     let mut server = clients["mcpServers"]["github"].clone();
     server["args"].as_array_mut().unwrap().extend([json!("--private-host"), json!("127.0.0.1")]);
-    let response = called_by_a_client(&dir.join("first"), &server, "whoAmI");
+    let response = called_by_a_client(&dir.join("first"), &bin, &server, "whoAmI");
     assert_eq!(response["structuredContent"]["login"], "ada", "{response}");
+    fs::remove_dir_all(dir).unwrap();
+}
+
+/// The first part of the first page is complete: it needs only a clone and default features, and installs nothing.
+#[test]
+#[ignore = "heavy: cargo"]
+fn function_of_the_start_page_needs_no_installation() {
+    let dir = empty("start-function");
+    let bin = programs(&dir, Installed::Nothing);
+    let page = root().join("docs/start.md");
+    let text = fs::read_to_string(&page).unwrap();
+    let mut parts = text.lines().enumerate().filter(|(_, line)| line.starts_with("## "));
+    let end = parts.nth(1).unwrap().0;
+    let found: Vec<_> = blocks_of(&page).into_iter().filter(|block| block.line <= end).collect();
+    assert!(
+        found
+            .iter()
+            .all(|block| !block.text.contains("install") && !block.text.contains("features = [\"http"))
+    );
+
+    let message = run(&dir, &bin, &script(&found)).unwrap_or_else(|reason| panic!("{reason}"));
+    assert!(message.ends_with(shown(&found, "text")), "{message}");
+    assert!(!bin.join("cargo-toolgen").exists());
+    let lock = fs::read_to_string(dir.join("first/Cargo.lock")).unwrap();
+    for absent in ["toolgen", "toolgen-http", "ring"] {
+        assert!(!lock.contains(&format!("\nname = \"{absent}\"\n")), "it needs {absent}");
+    }
+    fs::remove_dir_all(dir).unwrap();
+}
+
+/// The code of an API in its own crate is compiled once: an edit of the agent does not compile it again.
+#[test]
+#[ignore = "heavy: cargo"]
+fn large_api_page_runs() {
+    let dir = folder("large-apis");
+    let bin = programs(&dir, Installed::All);
+    std::os::unix::fs::symlink(root(), dir.join("toolgen")).unwrap();
+    let found = blocks_of(&root().join("docs/large-apis.md"));
+    run(&dir, &bin, &script(&found)).unwrap_or_else(|reason| panic!("{reason}"));
+
+    let edited = "cd agent && echo '// An edit.' >> src/main.rs && cargo build -v 2>&1";
+    let message = run(&dir, &bin, edited).unwrap_or_else(|reason| panic!("{reason}"));
+    let crates = |word: &str| {
+        let lines = message.lines().filter_map(|line| line.trim_start().strip_prefix(word));
+        lines.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(crates("Compiling "), ["agent"], "{message}");
+    assert!(crates("Fresh ").contains(&"petstore-api".to_owned()), "{message}");
     fs::remove_dir_all(dir).unwrap();
 }
 
