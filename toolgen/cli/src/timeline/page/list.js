@@ -149,7 +149,7 @@ function timeMarks([from, to], width, sinceStart) {
   const shift = sinceStart ? 0 : new Date(from).getTimezoneOffset() * 60e3;
   const marks = [];
   for (let at = Math.ceil((from - shift) / step) * step + shift; at < to; at += step) {
-    marks.push([(at - from) / (to - from), sinceStart ? (at ? `+${span(at)}` : "0") : clock(at, step)]);
+    marks.push([(at - from) / (to - from), sinceStart ? (at ? `+${span(at).replace(/\.0+(?= )| 0 (s|min)$/, "")}` : "0") : clock(at, step)]);
   }
   return marks;
 }
