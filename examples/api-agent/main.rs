@@ -51,8 +51,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     auditor.shutdown().await;
     println!("The records:");
     let connection = Connection::open(&database)?;
-    let mut rows =
-        connection.prepare("SELECT agent_id, tool_name, parameters, status FROM tool_executions")?;
+    // The request to the model that led to a call is recorded next to its arguments.
+    let mut rows = connection.prepare(
+        "SELECT agent_id, tool_name, json_remove(parameters, '$.\"@request\"'), status FROM tool_executions",
+    )?;
     let mut rows = rows.query([])?;
     while let Some(row) = rows.next()? {
         let [agent, tool, parameters, status] = [0, 1, 2, 3].map(|column| row.get::<_, String>(column));

@@ -7,7 +7,7 @@ import { spawn } from "node:child_process";
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { log } from "./logs.mjs";
+import { LONG_NAME, log, PROMPTS, REASON } from "./logs.mjs";
 
 const [program, chromium, pictures] = process.argv.slice(2);
 if (pictures) mkdirSync(pictures, { recursive: true });
@@ -136,7 +136,13 @@ async function empty(page) {
   await page.open(await serve(path));
   check("an empty log has a message", await page.until(`document.getElementById("empty").textContent === "No call is recorded yet."`));
   await page.picture("empty");
-  appendFileSync(path, log(30));
+  const [last, ...others] = log(30).trimEnd().split("\n").reverse();
+  appendFileSync(path, others.reverse().join("\n") + "\n");
+  const running = `document.getElementById("legend").textContent.includes("started") && document.querySelector("#space .bar.open") !== null`;
+  check("a running call is striped, and the legend says so", await page.until(`${count} === "30 calls" && (choose(view.rows.length - 1), ${running})`), await page.run(`document.getElementById("legend").textContent`));
+  await page.picture("running");
+  appendFileSync(path, `${last}\n`);
+  check("until its end is recorded", await page.until(`!(${running})`));
   check("a log that grows is followed", await page.until(`${count} === "30 calls"`), await page.run(count));
 }
 
@@ -170,7 +176,7 @@ async function one(page) {
   await page.key("Escape");
   await page.run(`document.getElementById("reset").click()`);
   check("filters are cleared", await page.run(`${count} === "30 calls"`));
-  await page.run(`const status = document.getElementById("status"); status.value = "refused"; status.onchange({ target: status })`);
+  await page.run(`const status = document.getElementById("status"); status.value = "timeout"; status.onchange({ target: status })`);
   check("a status is chosen", /^\d+ of 30 calls$/.test(await page.run(count)), await page.run(count));
   await page.run(`document.getElementById("reset").click(); document.getElementById("to-figures").click()`);
   check("figures are there", await page.run(`document.querySelectorAll("#figures tbody tr").length > 3 && document.querySelectorAll("#figures canvas").length > 5`));
@@ -187,6 +193,159 @@ async function one(page) {
   await page.picture("dark");
 }
 
+/** The tokens that a log records: calls of one request share them. */
+function tokensOf(lines) {
+  const requests = new Map();
+  for (const line of lines) {
+    const request = JSON.parse(line).parameters?.["@request"];
+    if (request) requests.set(request.number, request);
+  }
+  const sum = (name) => [...requests.values()].reduce((all, it) => all + it[name], 0).toLocaleString("en");
+  return `${sum("input_tokens")} tokens in, ${sum("output_tokens")} out`;
+}
+
+/** Texts whose contrast with what is behind them is less than people need, and colours of statuses that are hard to tell from the page. */
+const faint = `(() => {
+  const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number).map((it, index) => (colour.startsWith("color(") && index < 3 ? it * 255 : it));
+  const light = (colour) => {
+    const [r, g, b] = numbers(colour).map((it) => ((it /= 255) <= 0.04045 ? it / 12.92 : ((it + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const behind = (it) => {
+    for (; it; it = it.parentElement) {
+      const colour = getComputedStyle(it).backgroundColor;
+      if ((numbers(colour)[3] ?? 1) === 1) return colour;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const contrast = (one, other) => {
+    const [high, low] = [light(one), light(other)].sort((a, b) => b - a);
+    return (high + 0.05) / (low + 0.05);
+  };
+  const bad = [];
+  const texts = "h1, h1 span, #count, #totals, button, select, .abscissa span, .axis-name, .ordinate span, #legend b, .meaning, .row b, .row small, .notes, .turn, .reason, .took, dt, dd, .key, .kind, .string, .number, .mark, .why, figcaption, th, td, .hint";
+  const seen = [...document.querySelectorAll(texts)].filter((it) => it.textContent.trim() && it.getClientRects().length && !it.closest(".dim"));
+  for (const it of seen) {
+    const found = contrast(getComputedStyle(it).color, behind(it));
+    if (found < 4.5) bad.push([it.className || it.tagName, it.textContent.slice(0, 20), found]);
+  }
+  for (const it of document.querySelectorAll("#legend .dot:not(.whole, .open)")) {
+    const found = contrast(getComputedStyle(it).backgroundColor, behind(it.parentElement));
+    if (found < 3) bad.push([it.parentElement.className, found]);
+  }
+  return seen.length > 20 ? bad : ["too few texts", seen.length];
+})()`;
+
+/** Names and reasons in sight that are cut, run out of the window, or lie on the row below. */
+const cropped = `[...document.querySelectorAll("#space .row")].flatMap((row) => {
+  const bad = [...row.querySelectorAll("b, .notes, .reason, .run small")].filter((it) => {
+    const box = it.getBoundingClientRect();
+    return it.scrollWidth > it.clientWidth + 1 && getComputedStyle(it).display !== "inline" || box.right > innerWidth || box.bottom > row.getBoundingClientRect().bottom + 1 || getComputedStyle(it).textOverflow === "ellipsis";
+  });
+  const [index, box] = [Number(row.dataset.index), row.getBoundingClientRect()];
+  if (Math.abs(box.height - (view.tops[index + 1] - view.tops[index])) > 1) bad.push(row);
+  return bad.map((it) => it.textContent);
+})`;
+
+/** What a stranger needs: titles, tokens, axes, a legend; all of it whole in a wide and in a narrow window, dark and light. */
+async function readable(page) {
+  const path = join(folder, "readable.jsonl");
+  const lines = log(1200).trimEnd().split("\n");
+  writeFileSync(path, lines.join("\n") + "\n");
+  const url = await serve(path);
+  for (const [width, dark] of [[1280, false], [1280, true], [400, false], [400, true]]) {
+    const at = `${width} px, ${dark ? "dark" : "light"}`;
+    await page.look(width, 800, dark);
+    await page.open(url);
+    await page.until(`${count} === "1,200 calls"`);
+    await titles(page, at, lines);
+    await axes(page, at);
+    const meanings = await page.run(`[...document.querySelectorAll("#legend li")].filter((it) => it.getBoundingClientRect().right <= innerWidth).map((it) => it.textContent)`);
+    for (const word of ["ok", "error", "refused", "timeout", "cancelled", "run", "1turn"]) check(`${at}: the legend has ${word}`, meanings.some((it) => it.startsWith(word)), meanings);
+    await whole(page, at);
+    check(`${at}: texts and colours are clear`, (await page.run(faint)).length === 0, await page.run(faint));
+    check(`${at}: nothing is beside the window`, await page.run(fits), await page.run("document.documentElement.scrollWidth"));
+    await page.picture(`calls-${width}-${dark ? "dark" : "light"}`);
+    await values(page, at);
+    await page.picture(`details-${width}-${dark ? "dark" : "light"}`);
+    check(`${at}: texts of details are clear`, (await page.run(faint)).length === 0, await page.run(faint));
+    check(`${at}: the focus is seen`, (await unfocused(page)).length === 0, await unfocused(page));
+    await page.run(`hide(); document.getElementById("to-figures").click()`);
+    check(`${at}: texts of figures are clear`, (await page.run(faint)).length === 0, await page.run(faint));
+    check(`${at}: figures have the tokens`, (await page.run(`document.querySelector(".numbers").innerText.replace(/\\s+/g, " ")`)).includes(`tokens in ${tokensOf(lines).split(" ")[0]} tokens out`), await page.run(`document.querySelector(".numbers").innerText`));
+    await page.picture(`figures-${width}-${dark ? "dark" : "light"}`);
+    await page.run(`document.getElementById("to-calls").click()`);
+  }
+}
+
+async function titles(page, at, lines) {
+  const heads = await page.run(`view.runs.slice(0, 3).map((run) => (choose(view.rows.indexOf(run)), document.querySelector(".row.chosen .head"))).map((it) => [it.querySelector("b").textContent, it.querySelector("time").textContent, it.title])`);
+  const began = await page.run(`(() => { const at = new Date(Date.parse("2026-11-22T22:00:00Z")); return new Date(at - at.getTimezoneOffset() * 60e3).toISOString().slice(0, 19).replace("T", " "); })()`);
+  check(`${at}: a run is called by its first message and its local time`, heads[0][0] === PROMPTS[0] && heads[0][1] === began && heads[1][0] === PROMPTS[1], heads);
+  check(`${at}: a run without one by its agent and its tools, and its session is kept`, /^triage: [a-z_]+(, |$)/.test(heads[2][0]) && heads[2][2].includes("loop-60537d2a-3"), heads[2]);
+  const first = tokensOf(lines.filter((line) => JSON.parse(line).session_id === "s-1"));
+  const sum = await page.run(`choose(0), document.querySelector(".row.chosen small").textContent`);
+  check(`${at}: a run says its model and its tokens`, sum.includes(first) && sum.includes("claude-sonnet-5-5"), [sum, first]);
+  check(`${at}: the log says the tokens of all runs`, (await page.run(`document.getElementById("totals").textContent`)).endsWith(` runs · ${tokensOf(lines)}`), await page.run(`document.getElementById("totals").textContent`));
+}
+
+async function axes(page, at) {
+  const seen = await page.run(`(() => {
+    const texts = (id) => [...document.querySelectorAll("#" + id + " span:not([hidden])")].map((it) => it.textContent);
+    const names = ["axis-name", "overview-name"].map((id) => document.getElementById(id).textContent);
+    return { names, ticks: texts("ticks"), overview: texts("overview-axis"), top: document.getElementById("most").textContent, zero: document.getElementById("zero").textContent };
+  })()`);
+  const clocks = (marks) => marks.length > 1 && marks.every((it) => /^\d\d:\d\d|^\d{4}-/.test(it));
+  check(`${at}: axes have marks`, seen.overview.length > 1 && seen.ticks.length > 1 && clocks(seen.overview) && /^\d+ calls?$/.test(seen.top) && seen.zero === "0", seen);
+  check(`${at}: axes say what they measure, and in which unit`, seen.names.every((it) => /local time \(UTC/.test(it) || it === "time since the start of each run") && /^calls begun per [\d.]+ \w+( \d+ \w+)?; /.test(seen.names[1]), seen);
+  await page.run(`document.getElementById("by-run").click()`);
+  const since = await page.run(`[document.getElementById("axis-name").textContent, document.querySelectorAll("#ticks span:not([hidden])")[1].textContent]`);
+  check(`${at}: an axis from the start of a run counts from there`, since[0] === "time since the start of each run" && /^\+[\d.]+ (ms|s|min|h)/.test(since[1]), since);
+  await page.run(`document.getElementById("by-clock").click()`);
+}
+
+async function whole(page, at) {
+  const long = await page.run(`(choose(view.rows.findIndex((row) => row.tool === ${JSON.stringify(LONG_NAME)})), document.querySelector(".row.chosen b").textContent)`);
+  check(`${at}: a long name is there`, long === LONG_NAME, long);
+  check(`${at}: no name is cut`, (await page.run(`${cropped}`)).length === 0, await page.run(`${cropped}`));
+  await page.run(`choose(view.rows.findIndex((row) => row.status === "error"))`);
+  const reason = await page.run(`(() => { const it = document.querySelector(".row.chosen .reason"); return [it.textContent, it.getBoundingClientRect().width / innerWidth, it.offsetHeight]; })()`);
+  check(`${at}: a reason is whole, and uses the width of the window`, reason[0] === REASON && reason[1] > 0.9 && reason[2] > 20, reason);
+  check(`${at}: no reason is cut`, (await page.run(`${cropped}`)).length === 0, await page.run(`${cropped}`));
+}
+
+/** Arguments and results as a tree, and what the details call things. */
+async function values(page, at) {
+  await page.run(`reveal([...calls.values()].find((call) => call.status === "ok" && call.model && call.depth === 1 && call.got > 150 && call.callId !== "call_17" && Number(call.callId.slice(5)) % 3).id)`);
+  await page.until(`${details}.includes("Repeat this call")`);
+  const text = await page.run(details);
+  const names = await page.run(`[...document.querySelectorAll("#details dt")].map((it) => it.textContent)`);
+  check(`${at}: details name things rightly`, ["Run", "Model", "Tokens", "Call ID", "Session ID"].every((name) => names.includes(name)) && !names.includes("ID of the model"), names);
+  check(`${at}: the request of a call is not one of its arguments`, !text.includes("@request"), text);
+  const tree = await page.run(`[...document.querySelectorAll("#details .tree")].map((it) => it.innerText).join(" | ")`);
+  check(`${at}: JSON in a text is a tree, however deep, and said to be a text`, (await page.run(`document.querySelectorAll("#details .tree .mark").length`)) === 2 && /lines: \[2 items\]/.test(tree) && /0: "first"/.test(tree) && !tree.includes("\\\""), tree);
+  await page.run(`document.querySelector("#details .tree .mark").closest("summary").focus()`);
+  await page.key("Enter", "\r");
+  check(`${at}: a branch folds with the keyboard`, await page.until(`!document.querySelectorAll("#details .tree")[1].innerText.includes("nightly")`, 2000));
+  await page.key("Enter", "\r");
+  check(`${at}: and unfolds`, await page.until(`document.querySelectorAll("#details .tree")[1].innerText.includes("nightly")`, 2000));
+  await page.run(`[...document.querySelectorAll("#details .link")][0].click()`);
+  check(`${at}: a run has details`, await page.until(`${details}.includes("First message") && ${details}.includes("requests to the model") && ${details}.includes("Session ID")`, 2000), await page.run(details));
+  await page.run(`show(view.chosen)`);
+  await page.until(`${details}.includes("Repeat this call")`);
+}
+
+/** The elements that Tab reaches and that do not show that they have the focus. */
+async function unfocused(page) {
+  const bad = [];
+  for (let left = 25; left > 0; left -= 1) {
+    await page.key("Tab");
+    const seen = await page.run(`(() => { const it = document.activeElement; const style = getComputedStyle(it); return it === document.body || (style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2) ? "" : it.outerHTML.slice(0, 80); })()`);
+    if (seen) bad.push(seen);
+  }
+  return bad;
+}
+
 /** What waits comes from a database, which this program cannot write: the page is given it as the server would. */
 async function approvals(page) {
   const path = join(folder, "approvals.jsonl");
@@ -197,7 +356,7 @@ async function approvals(page) {
   const give = (more, approval = "3f9a".repeat(8)) => page.run(`{
     const call = view.rows[1];
     Object.assign(call, { code: "APPROVAL_REQUIRED", approval: "${approval}" });
-    const own = { id: "3f9a".repeat(8), shown: { repo: "cargo", owner: "it's", number: 1 }, call_id: call.model, tool: call.tool, principal: call.principal, session_id: call.session, asked_at: call.start + 1, expires_at: call.start + 60_000, reasons: ["It costs <b>money</b>."] };
+    const own = { id: "3f9a".repeat(8), shown: { repo: "cargo", owner: "it's", number: 1 }, call_id: call.callId, tool: call.tool, principal: call.principal, session_id: call.session, asked_at: call.start + 1, expires_at: call.start + 60_000, reasons: ["It costs <b>money</b>."] };
     const more = ${JSON.stringify(more)};
     if (more.decision) more.decision.at = call.start + 2;
     if (more.claim) more.claim.at = call.start + 3;
@@ -301,7 +460,7 @@ async function many(page) {
 
 try {
   const page = await browser();
-  for (const part of [empty, one, approvals, hostile, many]) await part(page);
+  for (const part of [empty, one, readable, approvals, hostile, many]) await part(page);
   check("no error in the page", page.errors.length === 0, page.errors);
   const strange = page.requests.filter((url) => !/^(http:\/\/127\.0\.0\.1:|about:|data:)/.test(url));
   check("nothing is loaded from elsewhere", strange.length === 0, strange);

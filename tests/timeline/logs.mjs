@@ -1,6 +1,12 @@
 // Audit logs as `JsonLinesSink` writes them, for the page to show.
 
-const TOOLS = ["get_issue", "search_repositories", "list_pulls", "merge_pull", "filesystem__read_file", "weather", "send_mail"];
+/** A name as long as names of tools may be. */
+export const LONG_NAME = "observability__search_error_groups_by_release_and_by_environment";
+const TOOLS = ["get_issue", "search_repositories", "list_pulls", "merge_pull", "filesystem__read_file", LONG_NAME, "weather", "send_mail"];
+/** What the users of the runs asked first; the program that made the third run did not record it. */
+export const PROMPTS = ["Find out why the nightly build of the tools fails, and merge the pull request that mends it.", "Which issues of this week has nobody answered yet?", ""];
+/** What a server says when it fails: longer than a line. */
+export const REASON = "the server answered 500: the upstream index of repositories did not respond within 30 seconds, and its replica is 4 hours behind; try again after the maintenance, which ends at 23:30, or ask for fewer repositories at once";
 const ENDS = ["error", "refused", "timeout", "cancelled"];
 
 /** Numbers that are the same each time. */
@@ -21,14 +27,18 @@ export function log(calls, hostile = false) {
     made += 1;
     const number = made;
     const end = parent === undefined && number % 9 === 0 ? ENDS[Math.floor(number / 9) % ENDS.length] : "ok";
+    const prompt = PROMPTS[(session - 1) % PROMPTS.length];
+    const request = { "@request": { number: turn, prompt, model: "claude-sonnet-5-5", input_tokens: 1000 + turn, output_tokens: 100 } };
     const intent = {
-      event: "intent", call: `run-${number}`, ...(parent && { parent: `run-${parent}` }), timestamp: new Date(start).toISOString(), session_id: `s-${session}`,
-      agent_id: parent ? "researcher" : "triage", principal: "alice", tool_name: tool, tool_call_id: `call_${number}`, parameters: { owner: "it's", repo: "cargo", number },
+      event: "intent", call: `run-${number}`, ...(parent && { parent: `run-${parent}` }), timestamp: new Date(start).toISOString(), session_id: prompt ? `s-${session}` : `loop-60537d2a-${session}`,
+      agent_id: parent ? "researcher" : "triage", principal: "alice", tool_name: tool, tool_call_id: `call_${number}`, parameters: { owner: "it's", repo: "cargo", number, ...(prompt && request) },
       spec_hash: "ab".repeat(32), attempt: tool === "merge_pull" ? 2 : 1, approved: tool === "merge_pull", approved_by: tool === "merge_pull" ? "carol" : "", turn, ...more,
     };
     const { parameters, ...outcome } = intent;
-    const result = end === "ok" ? { content: [{ type: "text", text: number === 17 ? "a needle" : "x".repeat(Math.floor(next() * 400)) }] } : null;
-    Object.assign(outcome, { event: "outcome", status: end, result: more.result ?? result, error: end === "ok" ? null : "the server answered 500", error_code: end === "ok" ? null : end.toUpperCase(), is_error: end !== "ok", duration_ms: took });
+    const found = JSON.stringify({ total: 2, items: [{ id: 7, labels: ["bug", "nightly"], body: JSON.stringify({ lines: ["first", "second"] }) }, { id: 9, labels: [] }] });
+    const said = number === 17 ? "a needle" : number % 3 ? found : "It is 12 °C and rains. ".repeat(1 + Math.floor(next() * 20));
+    const result = end === "ok" ? { content: [{ type: "text", text: said }] } : null;
+    Object.assign(outcome, { event: "outcome", status: end, result: more.result ?? result, error: end === "ok" ? null : end === "error" ? REASON : `${end} after ${took} ms`, error_code: end === "ok" ? null : end.toUpperCase(), is_error: end !== "ok", duration_ms: took });
     delete intent.result;
     lines.push(JSON.stringify(intent), JSON.stringify(outcome));
     return number;

@@ -40,6 +40,7 @@ use spans::{AgentSpan, request_turn};
 use toolgen_kernel::base::depth::{is_shallow, shallow};
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::redacted_debug::{Redacted, discreet_debug};
+use toolgen_kernel::call::context::ModelRequest;
 use toolgen_kernel::call::control::Control;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::{ToolCall, ToolResponse, Turn};
@@ -309,9 +310,11 @@ impl Running<'_> {
                 message.raw.messages = message.raw.messages.into_iter().filter_map(shallow).collect();
             }
             let (text, calls, stop) = (message.text.clone(), message.calls.clone(), message.stop);
+            let usage = message.usage;
             self.transcript.push(Entry::Model(message));
             if !calls.is_empty() {
                 nudged = false;
+                self.set_request(info, usage);
                 if let Some(end) = self.answer(calls).await {
                     return Ok(end);
                 }
@@ -361,6 +364,17 @@ impl Running<'_> {
         if let Some(listener) = &self.options.listener {
             listener.report(event());
         }
+    }
+
+    /// Tells the layers that record the next calls which request led to them.
+    fn set_request(&mut self, info: &ModelInfo, usage: Usage) {
+        let first = self.transcript.iter().find_map(|entry| match entry {
+            Entry::User(text) => Some(Text::copy_of(text)),
+            _ => None,
+        });
+        let tokens = (usage.input, usage.output);
+        let request = ModelRequest::new(first.unwrap_or_default(), info.model.clone(), tokens);
+        self.turn.base_mut().set_extension(request);
     }
 
     /// Runs the calls of a turn, and returns the end of the loop if they end it.

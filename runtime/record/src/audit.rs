@@ -78,7 +78,8 @@ pub struct AuditIntent {
     pub tool_name: Text,
     /// The model's ID for the call.
     pub tool_call_id: Text,
-    /// The redacted arguments. If a client sent values of the context, they are in the member [`CLIENT`].
+    /// The redacted arguments. If a client sent values of the context, they are in the member [`CLIENT`]; if the loop
+    /// of an agent made the call, the request that led to it is in the member [`REQUEST`].
     pub parameters: Value,
     /// When the call arrived: UTC as RFC 3339 with milliseconds, so that the strings sort like the times.
     pub timestamp: String,
@@ -95,6 +96,11 @@ pub struct AuditIntent {
 /// The member of the recorded [parameters](AuditIntent::parameters) with the values of the context that a client sent,
 /// which are not trusted.
 pub const CLIENT: &str = "@client";
+
+/// The member of the recorded [parameters](AuditIntent::parameters) with the request to the model that led to the
+/// call: its `number` among the requests of the program, which all calls of a turn share, the start of the user's first
+/// message (`prompt`, redacted), the name of the `model`, `input_tokens` and `output_tokens`. What is unknown is missing.
+pub const REQUEST: &str = "@request";
 
 /// The part of a record that is written after the call ended.
 #[derive(Clone, PartialEq)]

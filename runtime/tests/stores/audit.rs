@@ -5,6 +5,7 @@ mod files;
 mod kill;
 mod queue;
 mod reader;
+mod request;
 mod toolbox;
 use toolgen_test_support::scratch;
 mod secrets;

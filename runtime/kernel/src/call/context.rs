@@ -7,6 +7,7 @@ mod extensions;
 mod input;
 mod nested;
 pub(crate) mod report;
+mod request;
 mod turn;
 
 use std::fmt;
@@ -35,6 +36,8 @@ pub(crate) use nested::CALLS_EXCEEDED;
 pub use nested::DEFAULT_MAX_NESTED_CALLS;
 use nested::NestedCalls;
 pub(crate) use report::Ending;
+#[doc(hidden)]
+pub use request::ModelRequest;
 use token::Link;
 #[doc(hidden)]
 pub use turn::TurnContext;

@@ -31,6 +31,7 @@ pub struct AuditorBuilder {
     capacity: usize,
     durable: bool,
     bytes: bool,
+    prompts: bool,
 }
 
 impl AuditorBuilder {
@@ -59,6 +60,14 @@ impl AuditorBuilder {
         self
     }
 
+    /// Sets whether the record of an agent's call contains the start of the user's first message, redacted. Default:
+    /// `true`. A message may contain secrets that no rule recognizes.
+    #[must_use]
+    pub fn record_prompts(mut self, record_prompts: bool) -> AuditorBuilder {
+        self.prompts = record_prompts;
+        self
+    }
+
     /// Sets the redactor. Default: the default rules.
     #[must_use]
     pub fn redactor(mut self, redactor: Redactor) -> AuditorBuilder {
@@ -76,7 +85,7 @@ impl AuditorBuilder {
             self.sink.make_durable()?;
         }
         let (queue, counts) = (Arc::new(Queue::default()), Arc::new(Counts::default()));
-        let writer = Writer::new(self.sink, (self.redactor, self.bytes), Arc::clone(&counts));
+        let writer = Writer::new(self.sink, (self.redactor, self.bytes, self.prompts), Arc::clone(&counts));
         let writer_queue = Arc::clone(&queue);
         let thread =
             std::thread::Builder::new().name("tool-audit".into()).spawn(move || writer.run(&writer_queue))?;
@@ -111,6 +120,7 @@ impl Auditor {
             capacity: DEFAULT_CAPACITY,
             durable: false,
             bytes: false,
+            prompts: true,
         }
     }
 
@@ -129,6 +139,7 @@ impl Auditor {
             key: handle.next_key.fetch_add(1, Ordering::Relaxed),
             parent: info.outer.filter(|outer| outer.auditor == handle.id).map_or(0, |outer| outer.key),
             turn: info.turn,
+            request: info.request,
             session_id: info.session_id,
             agent_id: info.agent_id,
             principal: info.principal,

@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 use super::AuditError;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::sync::unpoisoned;
+use toolgen_kernel::call::context::ModelRequest;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::tool::AgentTool;
@@ -30,6 +31,8 @@ pub(super) struct RawRecord {
     pub(super) arguments: Value,
     /// The values of the context that a client sent.
     pub(super) client: Map<String, Value>,
+    /// The request to the model that led to the call.
+    pub(super) request: Option<ModelRequest>,
     /// The secrets known so far: those of the outer calls, and those that a toolbox found in the arguments.
     pub(super) secrets: Option<Arc<Secrets>>,
     pub(super) tool: Option<Arc<dyn AgentTool>>,

@@ -12,7 +12,7 @@ use super::queue::{CallEnd, CallOutcome, Message, RawRecord};
 use super::{AuditError, Auditor};
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::future::BoxFuture;
-use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::context::{ModelRequest, ToolContext};
 use toolgen_kernel::call::context_values::Provenance;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::ToolResult;
@@ -43,6 +43,8 @@ pub struct CallInfo {
     pub tool: Option<Arc<dyn AgentTool>>,
     /// The values of the context that a client sent.
     pub(super) client: Map<String, Value>,
+    /// The request to the model that led to the call.
+    pub(super) request: Option<ModelRequest>,
     /// The secrets of the outer calls, and those that a toolbox found in the arguments.
     pub(super) secrets: Option<Arc<Secrets>>,
     /// The record of the outer call.
@@ -63,6 +65,7 @@ impl CallInfo {
             arguments,
             tool: None,
             client: Map::new(),
+            request: None,
             secrets: None,
             outer: None,
             turn: 0,
@@ -78,6 +81,7 @@ impl CallInfo {
             ctx.values().iter().filter(|(_, provenance, _)| *provenance == Provenance::Client);
         info.client = client_values.map(|(name, _, value)| (name.to_owned(), value.clone())).collect();
         (info.outer, info.turn) = (ctx.extension().copied(), ctx.turn().turn);
+        info.request = ctx.extension().cloned();
         if let Some(principal) = ctx.principal() {
             info.principal = principal.id.clone();
         }

@@ -6,14 +6,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::data::non_empty;
 use super::queue::{Ack, CallEnd, CallOutcome, Message, Queue, RawRecord};
-use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus, CLIENT};
+use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus, CLIENT, REQUEST};
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::future::{catch_panic, discard};
 use toolgen_kernel::base::time::rfc3339;
+use toolgen_kernel::call::context::ModelRequest;
 use toolgen_kernel::call::digest::promise;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::ToolResult;
@@ -25,6 +26,10 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The number of cached tools at which dropped ones are removed.
 const CACHED_TOOLS_BEFORE_SWEEP: usize = 4096;
+
+/// Maximum number of characters of a user's message in a record.
+const MAX_PROMPT_CHARS: usize = 200;
+
 /// Counts of records that are missing.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
@@ -51,6 +56,8 @@ pub(super) struct Writer {
     redactor: Redactor,
     /// Whether binary content of results is recorded.
     bytes: bool,
+    /// Whether the user's first message is recorded.
+    prompts: bool,
     counts: Arc<Counts>,
     /// The calls whose intent was sent to the writer.
     pending: BTreeMap<u64, PendingRecord>,
@@ -99,13 +106,14 @@ impl Drop for EndGuard<'_> {
 impl Writer {
     pub(super) fn new(
         sink: Box<dyn AuditSink>,
-        (redactor, bytes): (Redactor, bool),
+        (redactor, bytes, prompts): (Redactor, bool, bool),
         counts: Arc<Counts>,
     ) -> Writer {
         let unknown_tool = redactor.for_unknown().keeping_bytes(bytes);
         let unknown_tool = Arc::new(ToolInfo { redactor: unknown_tool, spec_hash: Text::EMPTY });
         let (pending, tools) = (BTreeMap::new(), BTreeMap::new());
-        Writer { sink, redactor, bytes, counts, pending, tools, unknown_tool, last_error: None, buffered: 0 }
+        let (last_error, buffered) = (None, 0);
+        Writer { sink, redactor, bytes, prompts, counts, pending, tools, unknown_tool, last_error, buffered }
     }
 
     /// Writes until the queue is closed and empty.
@@ -235,6 +243,7 @@ impl Writer {
             approver,
             arguments,
             client,
+            request,
             secrets,
             tool,
             at,
@@ -251,6 +260,10 @@ impl Writer {
                     self.unknown_tool.redactor.arguments_with(client.into(), &secrets);
                 members.insert(CLIENT.to_owned(), values);
                 secrets = all_secrets;
+            }
+            if let (Value::Object(members), Some(request)) = (&mut parameters, &request) {
+                let request = request_members(request, self.prompts, &tool_info.redactor, &secrets);
+                members.insert(REQUEST.to_owned(), request.into());
             }
             (tool_info, parameters, secrets)
         });
@@ -297,6 +310,31 @@ impl Writer {
         self.tools.insert(address, (Arc::downgrade(tool), Arc::clone(&tool_info)));
         tool_info
     }
+}
+
+/// Returns the redacted request that led to a call. Secrets are redacted before the message is shortened: a part of a
+/// secret might not be recognized.
+fn request_members(
+    request: &ModelRequest,
+    prompts: bool,
+    redactor: &ToolRedactor,
+    secrets: &Secrets,
+) -> Map<String, Value> {
+    let prompt = if prompts { redactor.text(&request.prompt, secrets) } else { Cow::Borrowed("") };
+    let prompt = match prompt.char_indices().nth(MAX_PROMPT_CHARS) {
+        Some((end, _)) => format!("{}…", &prompt[..end]),
+        None => prompt.into_owned(),
+    };
+    let known = |text: &str| (!text.is_empty()).then(|| Value::from(text));
+    let tokens = |count: u64| (count > 0).then(|| Value::from(count));
+    let members = [
+        ("number", Some(request.number.into())),
+        ("prompt", known(&prompt)),
+        ("model", known(&request.model)),
+        ("input_tokens", tokens(request.input_tokens)),
+        ("output_tokens", tokens(request.output_tokens)),
+    ];
+    members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
 fn acknowledge(ack: Option<Ack>, result: Result<(), AuditError>) {

@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use super::ReplayError;
 use super::outcome::{RecordedOutcome, read_result, rebuild_error};
 use super::run::{RecordedCall, RecordedRun};
-use crate::audit::{AuditIntent, AuditOutcome, AuditReader, AuditRecord, AuditStatus, CLIENT, MemorySink};
+use crate::audit::{
+    AuditIntent, AuditOutcome, AuditReader, AuditRecord, AuditStatus, CLIENT, MemorySink, REQUEST,
+};
 use toolgen_kernel::base::time::{millis_of, whole_millis};
 use toolgen_kernel::layers::redact::FAILED_MASK;
 
@@ -184,8 +186,11 @@ fn select_run(entries: &[Entry], selection: &RunSelection) -> Result<RecordedRun
             Value::Null => json!({}),
             arguments => {
                 let mut arguments = arguments.clone();
-                // This member is not an argument: a replay has its own context.
-                arguments.as_object_mut().map(|arguments| arguments.shift_remove(CLIENT));
+                // These members are not arguments: a replay has its own context.
+                if let Some(arguments) = arguments.as_object_mut() {
+                    arguments.shift_remove(CLIENT);
+                    arguments.shift_remove(REQUEST);
+                }
                 arguments
             }
         };

@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use toolgen_runtime::layers::audit::{AuditOutcome, AuditReader, AuditRecord};
+use toolgen_runtime::layers::audit::{AuditOutcome, AuditReader, AuditRecord, REQUEST};
 
 use super::super::store_location::StoreLocation;
 
 /// Maximum number of characters of the arguments in a row.
 const MAX_ARGUMENTS_SHOWN: usize = 160;
+
+/// Maximum number of characters of the error in a row; the details of a call have all of it.
+const MAX_ERROR_SHOWN: usize = 1000;
 
 /// The records of a log that were read so far.
 pub(super) struct Log {
@@ -35,11 +38,13 @@ struct Row {
     status: &'static str,
     code: String,
     by: String,
+    prompt: String,
+    model: String,
     /// The following fields are stored for each call.
     id: String,
     parent: Option<String>,
     turn: u64,
-    model: String,
+    call_id: String,
     duration_ms: Option<i64>,
     error: String,
     attempt: u32,
@@ -49,6 +54,10 @@ struct Row {
     arguments_start: String,
     /// The ID of the approval that the call waits for.
     approval: String,
+    /// The number of the request to the model that led to the call; 0 if it is not recorded.
+    request: u64,
+    input_tokens: u64,
+    output_tokens: u64,
 }
 
 impl Log {
@@ -136,11 +145,18 @@ pub(super) fn find(audit: &StoreLocation, text: &str) -> Result<Vec<String>, Str
     result.map(|()| ids).map_err(|error| error.to_string())
 }
 
+/// Removes the request to the model from recorded arguments. Returns `Null` if it is not recorded.
+fn take_request(parameters: &mut Value) -> Value {
+    parameters.as_object_mut().and_then(|members| members.shift_remove(REQUEST)).unwrap_or_default()
+}
+
 /// The details of a call that are not in its row.
 fn call_details(record: &AuditRecord) -> Value {
     let outcome = record.outcome.as_ref();
+    let mut parameters = record.intent.parameters.clone();
+    take_request(&mut parameters);
     json!({
-        "parameters": record.intent.parameters,
+        "parameters": parameters,
         "result": outcome.map(|outcome| &outcome.result),
         "error": outcome.and_then(|outcome| outcome.error.as_deref()),
         "spec_hash": record.intent.spec_hash.as_str(),
@@ -169,9 +185,13 @@ impl Strings {
 impl Row {
     fn of(record: AuditRecord, version: u64) -> Row {
         let status = record.status().as_str();
-        let parameters = record.intent.parameters.to_string();
-        let (arguments_len, arguments_start) = (parameters.len(), truncated(&parameters));
-        let AuditRecord { id, parent, owner, intent, outcome, .. } = record;
+        let AuditRecord { id, parent, owner, mut intent, outcome, .. } = record;
+        let request = take_request(&mut intent.parameters);
+        let request_text = |name: &str| request[name].as_str().unwrap_or_default().to_owned();
+        let request_count = |name: &str| request[name].as_u64().unwrap_or_default();
+        let parameters = intent.parameters.to_string();
+        let (arguments_len, arguments_start) =
+            (parameters.len(), truncated(&parameters, MAX_ARGUMENTS_SHOWN));
         let result = outcome.as_ref().map(|outcome| &outcome.result).filter(|result| !result.is_null());
         let text = outcome.as_ref().and_then(|outcome| outcome.error.as_deref());
         let approval = outcome.as_ref().and_then(AuditOutcome::approval).unwrap_or("").to_owned();
@@ -186,18 +206,23 @@ impl Row {
             status,
             code: outcome.as_ref().and_then(|outcome| outcome.error_code.as_deref()).unwrap_or("").to_owned(),
             by: intent.approved_by.as_deref().unwrap_or_default().to_owned(),
+            prompt: request_text("prompt"),
+            model: request_text("model"),
             id,
             parent,
             turn: intent.turn,
-            model: intent.tool_call_id.to_string(),
+            call_id: intent.tool_call_id.to_string(),
             duration_ms: outcome.as_ref().map(|outcome| outcome.duration_ms()),
-            error: truncated(text.unwrap_or("")),
+            error: truncated(text.unwrap_or(""), MAX_ERROR_SHOWN),
             attempt: intent.attempt,
             approved: intent.approved,
             arguments_len,
             result_len: result.map_or_else(|| text.map_or(0, str::len), |result| result.to_string().len()),
             arguments_start,
             approval,
+            request: request_count("number"),
+            input_tokens: request_count("input_tokens"),
+            output_tokens: request_count("output_tokens"),
         }
     }
 
@@ -213,7 +238,7 @@ impl Row {
             text(&self.agent),
             text(&self.principal),
             text(&self.tool),
-            self.model,
+            self.call_id,
             text(&self.at),
             self.duration_ms,
             text(self.status),
@@ -226,13 +251,18 @@ impl Row {
             self.result_len,
             self.arguments_start,
             self.approval,
+            self.request,
+            text(&self.prompt),
+            text(&self.model),
+            self.input_tokens,
+            self.output_tokens,
         ])
     }
 }
 
 /// Returns the start of a text, in whole characters.
-fn truncated(text: &str) -> String {
-    match text.char_indices().nth(MAX_ARGUMENTS_SHOWN) {
+fn truncated(text: &str, max_chars: usize) -> String {
+    match text.char_indices().nth(max_chars) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

@@ -7,8 +7,9 @@ use super::data::Log;
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
-const SCRIPT: [&str; 4] = [
+const SCRIPT: [&str; 5] = [
     include_str!("page/model.js"),
+    include_str!("page/tree.js"),
     include_str!("page/list.js"),
     include_str!("page/figures.js"),
     include_str!("page/main.js"),

@@ -48,12 +48,16 @@ function overTime(element, shown) {
 /** What the top of a plot stands for. */
 const counted = (most) => `${most.toLocaleString()} call${most === 1 ? "" : "s"}`;
 
+/** How much time a bar of a plot of this width stands for. */
+const binName = ([from, to], width) => span(Math.max(1, (to - from) / Math.max(1, Math.floor(width / 4))));
+
 function drawOverview() {
   const most = overTime($("histogram"), shownCalls());
-  const [begin, end] = view.whole;
   $("most").textContent = calls.size ? counted(most) : "";
-  $("first").textContent = calls.size ? clock(begin, 1000) : "";
-  $("last").textContent = calls.size ? clock(end, 1000) : "";
+  $("zero").textContent = calls.size ? "0" : "";
+  const width = $("overview-axis").clientWidth;
+  writeMarks($("overview-axis"), calls.size ? timeMarks(view.whole, width, false) : []);
+  $("overview-name").textContent = calls.size ? `calls begun per ${binName(view.whole, width)}; ${clockName(...view.whole)}` : "";
   const brush = $("brush");
   brush.hidden = !view.range;
   if (!view.range) return;
@@ -117,30 +121,44 @@ function drawFigures() {
   number("failed", shown.length ? `${((failed / shown.length) * 100).toFixed(1)} %` : "–");
   number("refused", tools.reduce((sum, it) => sum + it.refused, 0).toLocaleString());
   number("approved", shown.filter((call) => call.approved).length.toLocaleString());
-  number("p50", span(quantile(times, 0.5)));
-  number("p95", span(quantile(times, 0.95)));
+  number("p50 of durations", span(quantile(times, 0.5)));
+  number("p95 of durations", span(quantile(times, 0.95)));
   number("results", size(tools.reduce((sum, it) => sum + it.got, 0)));
-  const plot = (caption, draw, ...below) => {
-    const [figure, axes, axis] = [make("figure"), make("div", "axes"), make("div", "axis")];
-    const [canvas, most] = [make("canvas", "plot"), make("span", "tick most")];
-    axes.append(canvas, most);
-    axis.append(...below.map((text) => make("span", "", text)));
-    figure.append(make("figcaption", "", caption), axes, axis);
-    // Only calls in the page have a size.
-    figure.draw = () => (most.textContent = shown.length ? counted(draw(canvas)) : "");
-    return figure;
-  };
-  const ends = shown.length ? view.whole.map((end) => clock(end, 1000)) : [];
-  const begun = plot("Calls over time, by status", (canvas) => overTime(canvas, shown), ...ends);
-  const spread = plot("Durations of calls, on a logarithmic scale", (canvas) => durations(canvas, times, true));
-  const hint = make("p", "", "Tokens are estimated: four bytes of JSON are about one.");
+  const runs = view.runs.filter((run) => run.input + run.output);
+  for (const [name, of] of [["tokens in", "input"], ["tokens out", "output"]]) if (runs.length) number(name, runs.reduce((sum, run) => sum + run[of], 0).toLocaleString());
+  const begun = plot("Calls over time, by status", shown.length, (canvas) => overTime(canvas, shown), () => [`calls begun per ${binName(view.whole, begun.width())}; ${clockName(...view.whole)}`, timeMarks(view.whole, begun.width(), false)]);
+  const spread = plot("Durations of calls", times.length, (canvas) => durations(canvas, times, true), () => ["duration of a call, on a logarithmic scale", DURATIONS]);
+  const hints = [make("p", "hint", "≈ tokens a call is an estimate of what arguments and results cost: four bytes of JSON are about one token.")];
+  if (runs.length) hints.unshift(make("p", "hint", `Tokens in and out: ${TOKENS_OF.charAt(0).toLowerCase()}${TOKENS_OF.slice(1)} They are those of all runs, whatever the filters.`));
   const wide = make("div", "wide");
   wide.append(table(tools));
-  $("figures").replaceChildren(numbers, begun, spread, make("h2", "", "Tools"), wide, hint);
+  $("figures").replaceChildren(numbers, begun.figure, spread.figure, make("h2", "", "Tools"), wide, ...hints);
   for (const figure of [begun, spread]) figure.draw();
   for (const cell of wide.querySelectorAll("canvas")) {
     durations(cell, tools.find((it) => it.tool === cell.dataset.tool).times, false);
   }
+}
+
+/** A plot with both of its axes: `draw` draws it and returns the most calls of a bar, `below` tells what the lower axis measures, and its marks. */
+function plot(caption, any, draw, below) {
+  const [figure, axes, ordinate, marks, name] = [make("figure"), make("div", "axes"), make("div", "ordinate"), make("div", "abscissa"), make("div", "axis-name")];
+  const [drawn, most] = [make("canvas", "plot"), make("span")];
+  ordinate.append(most, make("span", "", any ? "0" : ""));
+  axes.append(ordinate, drawn, marks, name);
+  figure.append(make("figcaption", "", caption), axes);
+  return {
+    figure,
+    width: () => marks.clientWidth,
+    // Only elements in the page have a size.
+    draw() {
+      const top = draw(drawn);
+      if (!any) return;
+      most.textContent = counted(top);
+      const [measured, places] = below();
+      name.textContent = measured;
+      writeMarks(marks, places);
+    },
+  };
 }
 
 function table(tools) {
@@ -187,24 +205,22 @@ function table(tools) {
   return made;
 }
 
-/** Draws a histogram of durations from 1 ms to 1 h, each bar half as long again as the one before. Returns the most calls of a bar. */
-function durations(element, times, labelled) {
-  const bins = new Uint32Array(38);
-  for (const time of times) bins[Math.min(37, Math.max(0, Math.floor(Math.log(Math.max(1, time)) / Math.log(1.5))))] += 1;
-  const [context, width, height] = labelled ? canvas(element) : canvas(element, 114, 20);
-  if (!labelled) [element.style.width, element.style.height] = ["114px", "20px"];
+/** The bars of a histogram of durations: from 1 ms to 1 h, each half as long again as the one before. */
+const DURATION_BINS = 38;
+const binOf = (time) => Math.log(Math.max(1, time)) / Math.log(1.5);
+const DURATIONS = [1, 10, 100, 1000, 10e3, 60e3, 600e3].map((time) => [binOf(time) / DURATION_BINS, time < 60e3 ? (time < 1000 ? `${time} ms` : `${time / 1000} s`) : `${time / 60e3} min`]);
+
+/** Draws a histogram of durations. Returns the most calls of a bar. */
+function durations(element, times, large) {
+  const bins = new Uint32Array(DURATION_BINS);
+  for (const time of times) bins[Math.min(DURATION_BINS - 1, Math.max(0, Math.floor(binOf(time))))] += 1;
+  const [context, width, height] = large ? canvas(element) : canvas(element, 114, 20);
+  if (!large) [element.style.width, element.style.height] = ["114px", "20px"];
   const most = Math.max(1, ...bins);
-  const base = labelled ? height - 18 : height;
   context.fillStyle = colour("started");
   bins.forEach((count, bin) => {
-    const tall = count ? Math.max(2, (count / most) * (base - 2)) : 0;
-    context.fillRect((bin * width) / bins.length, base - tall, width / bins.length - 1, tall);
+    const tall = count ? Math.max(2, (count / most) * (height - 2)) : 0;
+    context.fillRect((bin * width) / bins.length, height - tall, width / bins.length - 1, tall);
   });
-  if (!labelled) return most;
-  context.fillStyle = colour("soft");
-  context.font = "11px system-ui, sans-serif";
-  for (const [at, text] of [[1, "1 ms"], [10, "10 ms"], [100, "100 ms"], [1000, "1 s"], [10e3, "10 s"], [60e3, "1 min"], [600e3, "10 min"]]) {
-    context.fillText(text, (Math.log(at) / Math.log(1.5) / bins.length) * width + 2, height - 5);
-  }
   return most;
 }

@@ -36,8 +36,53 @@ function choices() {
   offer("status", "All statuses", STATUSES.filter((status) => statuses.has(status)), false);
 }
 
-async function show(id) {
+/** The head of the details, and the list of facts under it. */
+function panelOf(title) {
+  const head = make("header");
+  const close = make("button", "", "Close");
+  close.onclick = hide;
+  head.append(make("h2", "", title), close);
+  const facts = make("dl");
+  const fact = (name, value, meaning) => {
+    if (value === "" || value === null || value === undefined) return;
+    const cell = make("dd");
+    cell.append(value instanceof Node ? value : document.createTextNode(plain(value)));
+    if (meaning) cell.append(make("small", "meaning", meaning));
+    facts.append(make("dt", "", name), cell);
+  };
+  return { head, facts, fact, close };
+}
+
+/** Replaces the details. */
+function present(parts, close) {
   const panel = $("details");
+  const hadFocus = panel.contains(document.activeElement);
+  panel.replaceChildren(...parts);
+  panel.hidden = false;
+  panel.scrollTop = 0;
+  if (hadFocus) close.focus();
+  placeRows();
+  paint();
+}
+
+/** Shows a run: what its title leaves out, and what it cost. */
+function showRun(run) {
+  const { head, facts, fact, close } = panelOf(`Run of ${day(run.start)} ${clock(run.start, 1000)}`);
+  fact("First message", run.prompt);
+  fact("Began", new Date(run.start).toLocaleString());
+  fact("Lasted", span(run.end - run.start), "from the start of its first call to the end of its last");
+  fact("Calls", `${run.count.toLocaleString()}${run.failed ? `, ${run.failed.toLocaleString()} failed` : ""}`);
+  fact("Model", [...run.models].join(", "));
+  const requests = run.requests.size;
+  if (tokens(run)) fact("Tokens", tokens(run), `of ${requests} request${requests === 1 ? "" : "s"} to the model that led to calls. A request that led to none, such as that for the final answer, is not recorded.`);
+  fact("Agents", [...run.agents].join(", "));
+  fact("Principals", [...run.principals].join(", "));
+  fact("Session ID", run.session);
+  fact("Tools", [...run.tools].join(", "));
+  present([head, facts], close);
+}
+
+async function show(id) {
   const call = calls.get(id);
   if (!call) return;
   let all;
@@ -46,55 +91,44 @@ async function show(id) {
   } catch (why) {
     all = { problem: String(why.message ?? why) };
   }
-  const head = make("header");
-  const close = make("button", "", "Close");
-  close.onclick = hide;
-  head.append(make("h2", "", call.tool), close);
-  const facts = make("dl");
-  const fact = (name, value) => {
-    if (value === "" || value === null || value === undefined) return;
-    const cell = make("dd");
-    cell.append(value instanceof Node ? value : document.createTextNode(plain(value)));
-    facts.append(make("dt", "", name), cell);
-  };
+  const { head, facts, fact, close } = panelOf(call.tool);
   const status = make("span", call.status);
-  const dot = make("span", "dot");
-  dot.style.display = "inline-block";
-  status.append(dot, document.createTextNode(` ${plain(outcome(call))}`));
-  fact("Status", status);
+  status.append(make("span", "dot"), document.createTextNode(` ${plain(outcome(call))}`));
+  fact("Status", status, MEANINGS[call.status]);
   fact("Began", `${new Date(call.start).toLocaleString()} (${call.at})`);
   fact("Took", call.took === null ? "running" : span(call.took));
   fact("Approved", call.approved ? (call.by ? `by ${call.by}` : "yes; the approver is not recorded") : "");
   fact("Attempt", call.attempt > 1 ? call.attempt : "");
-  fact("Session", call.session);
-  fact("Turn", call.turn ? `${call.of?.turns.get(call.turn) ?? call.turn} of this run` : "");
-  fact("Agent", call.agent);
-  fact("Principal", call.principal);
-  fact("ID of the call", call.model);
-  fact("Contract", all.spec_hash);
-  const link = (other) => {
-    const made = make("button", "link", other.tool);
-    made.onclick = () => reveal(other.id);
+  const link = (name, act) => {
+    const made = make("button", "link", name);
+    made.onclick = act;
     return made;
   };
+  const callLink = (other) => link(other.tool, () => reveal(other.id));
+  if (call.of) fact("Run", link(titleOf(call.of), () => showRun(call.of)));
+  fact("Turn", call.turn ? `${call.of?.turns.get(call.turn) ?? call.turn} of this run` : "");
   const parent = call.parent === null ? undefined : calls.get(call.parent);
-  if (parent) fact("Made by", link(parent));
+  if (parent) fact("Made by", callLink(parent));
+  fact("Agent", call.agent);
+  fact("Principal", call.principal);
+  fact("Model", call.model);
+  fact("Tokens", tokens(call), "of the request to the model that led to the calls of this turn");
+  fact("Call ID", call.callId, "as the model gave it");
+  fact("Session ID", call.session);
+  fact("Contract", all.spec_hash, all.spec_hash ? "SHA-256 of the tool's contract at that time" : "");
   const parts = [head, facts];
   if (all.problem) parts.push(make("p", "why", `The rest cannot be shown: ${all.problem}`));
   if (all.error) parts.push(section("Error", all.error));
   const asked = approvalsOf(call);
-  if (asked.length > 0 && !asked[0].sure) parts.push(make("p", "why", "The record does not name its approval: these have the same tool, caller, model call ID and time."));
+  if (asked.length > 0 && !asked[0].sure) parts.push(make("p", "why", "The record does not name its approval: these have the same tool, caller, call ID and time."));
   for (const { approval, sure } of asked) parts.push(...approvalParts(approval, sure, all));
-  parts.push(section("Arguments", text(all.parameters)));
-  if (all.result !== undefined && all.result !== null) {
-    const [read, unfolded] = unfold(all.result);
-    parts.push(section(unfolded ? "Result, with JSON strings expanded" : "Result", text(read)));
-  }
+  if (all.parameters !== undefined) parts.push(section("Arguments", all.parameters));
+  if (all.result !== undefined && all.result !== null) parts.push(section("Result", all.result));
   if (call.below.length) {
     const list = make("dl");
     for (const child of call.below.slice(0, 200)) {
       const cell = make("dd");
-      cell.append(link(child));
+      cell.append(callLink(child));
       list.append(make("dt", "", `${child.status} · ${span(child.took)}`), cell);
     }
     const below = make("div");
@@ -103,13 +137,11 @@ async function show(id) {
   }
   const command = callAgain(about.documents, call.tool, argumentsOf(all.parameters));
   if (command) parts.push(section("Repeat this call", command));
-  const hadFocus = panel.contains(document.activeElement);
-  panel.replaceChildren(...parts);
-  panel.hidden = false;
-  panel.scrollTop = 0;
-  if (hadFocus) close.focus();
-  paint();
+  present(parts, close);
 }
+
+/** Shows the details of a row. */
+const showRow = (row) => (row.run ? showRun(row) : show(row.id));
 
 /** What is known of an approval: who asked, with which arguments, who decided, who ran it, and, where it is `sure` that it is that of
  *  this record, the commands that decide about it. */
@@ -134,7 +166,7 @@ function approvalParts(approval, sure, record) {
   const parts = [made];
   // The sealed arguments would run: middleware may have changed those in the record.
   if (approval.shown !== undefined) {
-    parts.push(section("Arguments of the approval", text(approval.shown)));
+    parts.push(section("Arguments of the approval", approval.shown));
     if (record.parameters !== undefined && !same(approval.shown, argumentsOf(record.parameters))) parts.push(make("p", "why", "These are not the arguments of the record: the approval applies to the ones below."));
   }
   if (approval.state !== "waiting" || approval.damage) return parts;
@@ -147,15 +179,16 @@ function approvalParts(approval, sure, record) {
 
 const text = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2) ?? "");
 
-/** A part of the details, cut where it is long, with buttons that show and copy it whole, as it is shown. */
-function section(title, shown) {
-  const content = plain(shown);
+/** A part of the details, with a button that copies it whole: a text as it is, another value as a tree. */
+function section(title, value) {
+  const isText = typeof value === "string" && heldBy(value) === null;
   const made = make("section");
   const head = make("h3", "", title);
   const copy = make("button", "", "Copy");
+  let body;
   copy.onclick = async () => {
     try {
-      await navigator.clipboard.writeText(content);
+      await navigator.clipboard.writeText(plain(text(value)));
       copy.textContent = "Copied";
     } catch {
       getSelection().selectAllChildren(body);
@@ -163,24 +196,21 @@ function section(title, shown) {
     }
   };
   head.append(copy);
-  const most = 20000;
-  const body = make("pre", "", content.length > most ? `${content.slice(0, most)}…` : content);
-  body.tabIndex = 0;
-  made.append(head, body);
-  if (content.length > most) {
-    const more = make("button", "", `Show all ${content.length.toLocaleString()} characters`);
-    more.onclick = () => {
-      body.textContent = content;
-      more.remove();
-    };
-    made.append(more);
+  if (isText) {
+    body = make("pre");
+    body.append(...cut(value, "text"));
+    body.tabIndex = 0;
+  } else {
+    body = tree(value);
   }
+  made.append(head, body);
   return made;
 }
 
 function hide() {
   $("details").hidden = true;
   $("scroll").focus();
+  placeRows();
   paint();
 }
 
@@ -225,8 +255,9 @@ function showView(figures) {
   $("figures").hidden = !figures;
   $("to-calls").setAttribute("aria-pressed", String(!figures));
   $("to-figures").setAttribute("aria-pressed", String(figures));
-  if (figures) drawFigures();
-  else paint();
+  if (figures) return drawFigures();
+  placeRows();
+  paint();
 }
 
 function listen() {
@@ -260,7 +291,7 @@ function listen() {
     if (folds) return fold(view.rows[index], !view.folded.has(view.rows[index].id));
     choose(index);
     $("scroll").focus();
-    if (!view.rows[index].run) show(view.rows[index].id);
+    showRow(view.rows[index]);
   };
   $("space").ondblclick = (event) => {
     const row = event.target.closest(".row");
@@ -282,7 +313,7 @@ function zoomTo(row) {
 }
 
 function brushing() {
-  const overview = $("overview");
+  const overview = $("plot");
   let from = null;
   const at = (event) => {
     const box = overview.getBoundingClientRect();
@@ -326,13 +357,14 @@ function keys(event) {
 function move(event) {
   const index = view.rows.findIndex((row) => row.id === view.chosen);
   const row = view.rows[index];
-  const page = Math.max(1, Math.floor($("scroll").clientHeight / ROW) - 1);
+  const { scrollTop, clientHeight } = $("scroll");
+  const page = Math.max(1, rowAt(scrollTop + clientHeight) - rowAt(scrollTop) - 1);
   const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity, j: 1, k: -1 };
   if (event.key in steps) {
     event.preventDefault();
     const to = index < 0 ? 0 : Math.max(0, Math.min(view.rows.length - 1, index + steps[event.key]));
     choose(to);
-    if (!$("details").hidden && !view.rows[to]?.run) show(view.rows[to].id);
+    if (!$("details").hidden && view.rows[to]) showRow(view.rows[to]);
   } else if (row && event.key === "ArrowLeft") {
     event.preventDefault();
     const folds = row.run || row.below.length > 0;
@@ -346,8 +378,7 @@ function move(event) {
     fold(row, false);
   } else if (row && event.key === "Enter") {
     event.preventDefault();
-    if (row.run) fold(row, !view.folded.has(row.id));
-    else show(row.id);
+    showRow(row);
   } else if (row && event.key === "z") {
     zoomTo(row);
   }

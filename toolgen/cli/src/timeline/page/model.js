@@ -50,11 +50,12 @@ function decideCommand(what, approval, ...more) {
 function take(data) {
   const text = (index) => data.strings[index];
   for (const row of data.rows) {
-    const [id, parent, owner, turn, session, agent, principal, tool, model, at, took, status, code, why, attempt, approved, by, given, got, brief, approval] = row;
+    const [id, parent, owner, turn, session, agent, principal, tool, callId, at, took, status, code, why, attempt, approved, by, given, got, brief, approval, request, prompt, model, input, output] = row;
     const start = Date.parse(text(at));
     calls.set(id, {
-      id, parent, owner: text(owner), turn, session: text(session), agent: text(agent), principal: text(principal), tool: text(tool), model,
+      id, parent, owner: text(owner), turn, session: text(session), agent: text(agent), principal: text(principal), tool: text(tool), callId,
       start: Number.isNaN(start) ? 0 : start, at: text(at), took, status: text(status), code: text(code), why, attempt, approved, by: text(by), given, got, brief, approval,
+      request, prompt: text(prompt), model: text(model), input, output,
       below: [], above: null, end: 0, words: "",
     });
   }
@@ -72,7 +73,7 @@ function approvalsOf(call) {
   const within = (at) => at >= call.start - slack && at <= call.end + slack;
   const like = rows.filter(
     (it) =>
-      it.call_id === call.model &&
+      it.call_id === call.callId &&
       it.tool === call.tool &&
       (it.principal ?? "") === call.principal &&
       (!it.session_id || it.session_id === call.session) &&
@@ -109,6 +110,12 @@ function climb() {
   }
 }
 
+/** A run without calls yet. */
+const emptyRun = (key, call) => ({
+  key, id: "run " + key, run: true, session: call.session, agent: call.agent, prompt: "", calls: [], start: Infinity, end: -Infinity, count: 0, failed: 0,
+  turns: new Map(), tools: new Set(), agents: new Set(), principals: new Set(), models: new Set(), requests: new Map(), input: 0, output: 0,
+});
+
 /** The runs: the calls of one session or, without a session, of one agent, each with the calls that it made. */
 function runsOf(now) {
   const runs = new Map();
@@ -125,32 +132,51 @@ function runsOf(now) {
     }
     const key = JSON.stringify([call.owner, call.session, call.session ? "" : call.agent]);
     let run = runs.get(key);
-    if (!run) {
-      run = { key, id: "run " + key, run: true, session: call.session, agent: call.agent, calls: [], start: Infinity, end: -Infinity, count: 0, failed: 0, turns: new Map() };
-      runs.set(key, run);
-    }
+    if (!run) runs.set(key, (run = emptyRun(key, call)));
     run.calls.push(call);
   }
   const early = (a, b) => a.start - b.start;
   for (const run of runs.values()) {
     run.calls.sort(early);
+    run.prompt = run.calls.find((call) => call.prompt)?.prompt ?? "";
     // Without recursion, so that the page does not limit the depth of nested calls.
     const open = run.calls.map((call) => [call, 1]).reverse();
     while (open.length) {
       const [call, depth] = open.pop();
       call.depth = depth;
       call.of = run;
-      run.count += 1;
-      if (call.status !== "ok" && call.status !== "started") run.failed += 1;
-      run.start = Math.min(run.start, call.start);
-      run.end = Math.max(run.end, call.end);
-      if (call.turn && !run.turns.has(call.turn)) run.turns.set(call.turn, run.turns.size + 1);
+      addTo(run, call);
       call.below.sort(early);
       for (const child of call.below) open.push([child, depth + 1]);
     }
   }
   return [...runs.values()].sort(early);
 }
+
+/** Counts a call in its run. Calls of one request share its tokens. */
+function addTo(run, call) {
+  run.count += 1;
+  if (call.status !== "ok" && call.status !== "started") run.failed += 1;
+  run.start = Math.min(run.start, call.start);
+  run.end = Math.max(run.end, call.end);
+  if (call.turn && !run.turns.has(call.turn)) run.turns.set(call.turn, run.turns.size + 1);
+  run.tools.add(call.tool);
+  if (call.agent) run.agents.add(call.agent);
+  if (call.principal) run.principals.add(call.principal);
+  if (call.model) run.models.add(call.model);
+  if (!call.request || run.requests.has(call.request)) return;
+  run.requests.set(call.request, call);
+  run.input += call.input;
+  run.output += call.output;
+}
+
+const NUMBERS = new Intl.NumberFormat("en");
+
+/** A number as people write it. */
+const grouped = (number) => NUMBERS.format(number);
+
+/** The tokens that are recorded, as people write them; empty if none are. */
+const tokens = ({ input, output }) => (input + output ? `${grouped(input)} tokens in, ${grouped(output)} out` : "");
 
 /** What is wanted. `found` are the ids that the server found by their arguments and results. */
 const filters = { text: "", tool: "", agent: "", principal: "", status: "", found: null };
@@ -162,7 +188,7 @@ function passes(call) {
   if (filters.principal && call.principal !== filters.principal) return false;
   if (filters.status && call.status !== filters.status) return false;
   if (!filters.text) return true;
-  call.words ||= [call.tool, call.model, call.session, call.agent, call.principal, call.code, call.why, call.brief, call.by].join("\n").toLowerCase();
+  call.words ||= [call.tool, call.callId, call.session, call.agent, call.principal, call.code, call.why, call.brief, call.by, call.prompt, call.model].join("\n").toLowerCase();
   return call.words.includes(filters.text) || (filters.found !== null && filters.found.has(call.id));
 }
 
@@ -218,23 +244,3 @@ function size(bytes) {
 
 /** The value below which this share of sorted values lies. */
 const quantile = (sorted, share) => (sorted.length ? sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] : 0);
-
-/** A value in which texts that are objects or lists of JSON are what they hold, and whether there are any. */
-function unfold(value) {
-  if (typeof value === "string" && /^\s*[[{]/.test(value)) {
-    try {
-      return [unfold(JSON.parse(value))[0], true];
-    } catch {
-      return [value, false];
-    }
-  }
-  if (value === null || typeof value !== "object") return [value, false];
-  let any = false;
-  const each = (it) => {
-    const [read, unfolded] = unfold(it);
-    any ||= unfolded;
-    return read;
-  };
-  const read = Array.isArray(value) ? value.map(each) : Object.fromEntries(Object.entries(value).map(([name, it]) => [name, each(it)]));
-  return [read, any];
-}
