@@ -1,7 +1,7 @@
 //! `new`: adds a tool template to a manifest.
 
 mod insert;
-mod needs;
+pub(super) mod needs;
 
 use std::fs;
 use std::io;
