@@ -111,20 +111,21 @@ fn claimant<'f>(
     match claiming.as_slice() {
         [front_end] => Some(*front_end),
         [] => {
+            let near = claims.iter().filter_map(|(front_end, claim)| match claim {
+                Claim::Near(hint) => Some((*front_end, *hint)),
+                Claim::No | Claim::Yes => None,
+            });
+            let (near, hints): (Vec<&dyn Frontend>, Vec<&str>) = near.unzip();
+            let (kinds, help) = if near.is_empty() {
+                (front_ends.to_vec(), front_ends.iter().map(|front_end| front_end.mark()).collect())
+            } else {
+                (near, hints)
+            };
             let with_article = |front_end: &&dyn Frontend| {
                 let title = front_end.title();
                 format!("{} {title}", article(title))
             };
-            let titles: Vec<String> = front_ends.iter().map(with_article).collect();
-            let near: Vec<&str> = claims
-                .iter()
-                .filter_map(|(_, claim)| if let Claim::Near(hint) = claim { Some(*hint) } else { None })
-                .collect();
-            let help = if near.is_empty() {
-                front_ends.iter().map(|front_end| front_end.mark()).collect()
-            } else {
-                near
-            };
+            let titles: Vec<String> = kinds.iter().map(with_article).collect();
             let message = format!("this is not {}", enumerated(&titles, "or"));
             problems.report(codes::UNKNOWN_KIND, &Pointer::ROOT, message, help.join("; "));
             None

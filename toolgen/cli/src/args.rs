@@ -28,7 +28,7 @@ pub(crate) use documents::{
 pub(crate) use mcp::{ListingOptions, Lock as LockServers, Mcp, McpTask, Server, ServerTransport, Verify};
 pub(crate) use project::{Bin, Checkout, Completions, Doctor, Generate, Init, Man, New};
 pub(crate) use requests::Requests;
-pub(crate) use run::{ApprovalTask, Approvals, Call, Record, Serve, Test, Timeline};
+pub(crate) use run::{ApprovalTask, Approvals, Call, CallFormat, Record, Serve, Test, Timeline};
 pub(crate) use selection::Selection;
 use selection::check_variable;
 
@@ -151,6 +151,9 @@ impl Task {
                 return Err(
                     "`--summary` prints Markdown; with `--format json`, write `--level summary`".to_owned()
                 );
+            }
+            Task::Call(task) if task.format == CallFormat::Curl && !task.dry_run => {
+                return Err("`--format curl` prints the request of a dry run; add `--dry-run`".to_owned());
             }
             Task::Call(task) => {
                 task.requests.output.clone_from(&task.output);

@@ -2,18 +2,18 @@
 
 mod arguments;
 mod command;
+mod curl;
+mod dry_run;
 mod request;
 mod send;
+mod shell_words;
 mod value;
 
 use std::io;
 
-use serde_json::{Value, json};
 use toolgen::Tool;
 use toolgen_runtime::call::tool;
-use toolgen_runtime::engine::http::{Body, HttpRequest};
 use toolgen_runtime::schema::dialect;
-use toolgen_runtime::spec;
 
 use super::Outcome;
 use super::args::Call;
@@ -99,7 +99,7 @@ fn call(
         return send::run(task, tool, all, arguments, output);
     }
     match tool::arguments(&tool.spec, arguments, &dialect::JSON_SCHEMA) {
-        Ok(arguments) => dry_run(task, tool, &arguments, output),
+        Ok(arguments) => dry_run::run(task, tool, &arguments, output),
         Err(error) => {
             output.error(&error.to_string());
             output.note(&usage(tool));
@@ -113,102 +113,4 @@ fn usage(tool: &Tool) -> String {
     let is_file = |name: &str| arguments::is_file(tool, &[name]);
     let arguments = value::usage(tool.spec.input.shape(), &tool.spec.defs, &is_file);
     format!("`{}` takes {arguments}", tool.spec.name.as_str())
-}
-
-fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> io::Result<Outcome> {
-    let plan = match &tool.call {
-        spec::plan::ExecutionPlan::Http(plan) => plan,
-        spec::plan::ExecutionPlan::Command(plan) => {
-            let tool = spec::plan::Tool::from(tool.clone());
-            return match command::describe(tool, plan, arguments.clone(), task) {
-                Ok(command) => print_value(task, &command, output).map(|()| Outcome::Fine),
-                Err(error) => {
-                    output.error(&error.to_string());
-                    Ok(Outcome::Problems)
-                }
-            };
-        }
-        spec::plan::ExecutionPlan::Mcp(plan) => {
-            // Variables are shown by name only: the server gets their values when it starts.
-            let transport = spec::mcp::transport(&plan.server.transport);
-            let (server, tool) = (plan.server.alias.as_str(), plan.tool.as_str());
-            let call =
-                json!({"server": server, "transport": transport, "tool": tool, "arguments": arguments});
-            return print_value(task, &call, output).map(|()| Outcome::Fine);
-        }
-        _ => {
-            output.error("this tool is neither a request nor a command, so there is nothing to show");
-            return Ok(Outcome::Problems);
-        }
-    };
-    let defaults = plan.defaults.then(|| tool.spec.with_defaults(arguments.clone()));
-    let arguments = defaults.as_ref().unwrap_or(arguments);
-    let mut request = match request::build(task, plan, arguments, output) {
-        Ok(request) => request,
-        Err(message) => {
-            output.error(&message);
-            return Ok(Outcome::Problems);
-        }
-    };
-    request::authorize(task, plan, &mut request, output);
-    request::add_headers(task, &mut request, output);
-    if task.format.json {
-        print_value(task, &request_json(&request, task.show_secrets), output)?;
-    } else {
-        output.line(&format_request(&request, task.show_secrets))?;
-    }
-    Ok(Outcome::Fine)
-}
-
-/// Prints a JSON value: pretty-printed for people, on one line for programs.
-fn print_value(task: &Call, value: &Value, output: &mut Output) -> io::Result<()> {
-    if task.format.json {
-        output.json(value)?;
-        return output.line("");
-    }
-    output.line(&format!("{value:#}"))
-}
-
-/// Formats a request for people: request line, headers and, after an empty line, the body.
-fn format_request(request: &HttpRequest, show_secrets: bool) -> String {
-    let (url, headers) = visible_parts(request, show_secrets);
-    let mut out = format!("{} {url}", request.method);
-    for (name, value) in headers {
-        out.push_str(&format!("\n{name}: {value}"));
-    }
-    let bytes = match &request.body {
-        Body::None => return out,
-        Body::Text(text) => text.as_bytes(),
-        Body::Bytes(bytes) => bytes,
-    };
-    let body = match std::str::from_utf8(bytes) {
-        Ok(text) => {
-            serde_json::from_str::<Value>(text).map_or_else(|_| text.to_owned(), |json| format!("{json:#}"))
-        }
-        Err(_) => format!("[{} bytes]", bytes.len()),
-    };
-    format!("{out}\n\n{body}")
-}
-
-/// Returns the URL and the headers of a request. Secrets are masked unless `show_secrets` is set.
-fn visible_parts(request: &HttpRequest, show_secrets: bool) -> (String, Vec<(String, String)>) {
-    if show_secrets {
-        (request.url.clone(), request.headers.clone())
-    } else {
-        (request.redacted_url(), request.redacted_headers())
-    }
-}
-
-/// Returns `{"method", "url", "headers": [[name, value]], "body": {"kind", "value"}}`.
-fn request_json(request: &HttpRequest, show_secrets: bool) -> Value {
-    let (url, headers) = visible_parts(request, show_secrets);
-    let body = match &request.body {
-        Body::None => json!({"kind": "none", "value": null}),
-        Body::Text(text) => json!({"kind": "text", "value": text}),
-        Body::Bytes(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) => json!({"kind": "text", "value": text}),
-            Err(_) => json!({"kind": "base64", "value": request::base64(bytes)}),
-        },
-    };
-    json!({ "method": request.method, "url": url, "headers": headers, "body": body })
 }

@@ -3,6 +3,7 @@
 mod discover;
 mod machine;
 mod needs;
+mod package;
 
 use std::io;
 
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 use super::Outcome;
 use super::args::Doctor;
 use super::output::Output;
+use package::Package;
 
 /// The result of one check.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,7 +30,7 @@ enum State {
     Fine,
     /// The finding is informational.
     Note,
-    /// The check failed.
+    /// The check failed: there is something to do.
     Problem,
 }
 
@@ -74,10 +76,14 @@ pub(super) fn run(task: &Doctor, output: &mut Output) -> io::Result<Outcome> {
     output.progress("looking at the toolchain");
     let mut areas =
         vec![("toolchain", machine::toolchain(task.offline)), ("this program", machine::program())];
-    let (documents, programs) = discover::documents(&task.dir, output);
+    let files = discover::files(&task.dir);
+    let (documents, programs) = discover::documents(&files, output);
+    let configured: Vec<(String, String)> = files.packages.iter().flat_map(Package::credentials).collect();
+    let crates = files.packages.iter().flat_map(|package| package.findings(&programs)).collect();
+    areas.push(("crates", crates));
     areas.push(("documents and locks", documents));
     areas.push(("programs that tools start", needs::programs(&programs)));
-    areas.push(("variables and credentials", needs::variables(&programs)));
+    areas.push(("variables and credentials", needs::variables(&programs, &configured)));
     areas.retain(|(_, findings)| !findings.is_empty());
     let all = || areas.iter().flat_map(|(_, findings)| findings);
     let problems = all().filter(|finding| finding.state == State::Problem).count();
@@ -88,19 +94,17 @@ pub(super) fn run(task: &Doctor, output: &mut Output) -> io::Result<Outcome> {
                 json!({"area": area, "findings": findings.iter().map(Finding::json).collect::<Vec<_>>()})
             })
             .collect();
-        output.json(&json!({"problems": problems, "areas": areas}))?;
+        output.json(&json!({"ready": problems == 0, "problems": problems, "areas": areas}))?;
         output.line("")?;
     } else {
         for (area, findings) in &areas {
             output.line(area)?;
             findings.iter().try_for_each(|finding| output.line(&finding.text()))?;
         }
-        let plural = if problems == 1 { "" } else { "s" };
-        let notes = all().filter(|finding| !finding.help.is_empty()).count();
-        output.line(&match (problems, notes) {
-            (0, 0) => "\nnothing is missing".to_owned(),
-            (0, _) => "\nno check failed; lines that begin with `-` are notes".to_owned(),
-            _ => format!("\n{problems} problem{plural}: the lines that begin with `!`"),
+        let things = if problems == 1 { "thing" } else { "things" };
+        output.line(&match problems {
+            0 => "\nready".to_owned(),
+            _ => format!("\nnot ready: {problems} {things} to do, on the lines that begin with `!`"),
         })?;
     }
     Ok(if problems == 0 { Outcome::Fine } else { Outcome::Problems })

@@ -90,10 +90,8 @@ pub(super) fn mcp_options(private_hosts: &[String]) -> McpOptions {
 
 /// Returns the OAuth settings of a scheme. The client ID and secret are in variables named after the scheme.
 fn oauth(scheme: &str, token_url: &str) -> Result<OAuth, String> {
-    let to_variable_char = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
-    let prefix: String = scheme.chars().map(to_variable_char).collect();
     let variable = |end: &str| {
-        let name = format!("{prefix}_{end}");
+        let name = oauth_variable(scheme, end);
         let value = std::env::var(&name).ok().map(|value| value.trim().to_owned());
         value.filter(|value| !value.is_empty()).ok_or(name)
     };
@@ -105,6 +103,13 @@ fn oauth(scheme: &str, token_url: &str) -> Result<OAuth, String> {
         Ok(refresh) => Ok(OAuth::refresh_token(token_url, client, secret.ok(), Secret::new(refresh))),
         Err(_) => Ok(OAuth::client_credentials(token_url, client, secret.map_err(missing_variable)?)),
     }
+}
+
+/// Returns the name of a variable of an OAuth scheme: `PETS_CLIENT_ID` for the scheme `pets`.
+pub(super) fn oauth_variable(scheme: &str, end: &str) -> String {
+    let to_variable_char = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    let prefix: String = scheme.chars().map(to_variable_char).collect();
+    format!("{prefix}_{end}")
 }
 
 fn read_file(path: &Path) -> Result<Vec<u8>, String> {

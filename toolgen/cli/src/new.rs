@@ -2,7 +2,7 @@
 
 mod agent;
 mod insert;
-mod needs;
+pub(super) mod needs;
 
 use std::fs;
 use std::io;

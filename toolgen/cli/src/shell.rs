@@ -13,23 +13,25 @@ use super::output::Output;
 /// The name of the program, which cargo runs as `cargo toolgen`.
 const PROGRAM: &str = "cargo-toolgen";
 
-/// Prints the completion script of a shell.
+/// Prints the completion script of a shell: of `cargo-toolgen`, and of `cargo toolgen` next to cargo's completions.
 pub(super) fn completions(shell: Shell, output: &mut Output) -> io::Result<Outcome> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut args::command(), PROGRAM, &mut text);
     // For bash, the generator uses two spellings of subcommands if the program name has a hyphen.
     let text = String::from_utf8_lossy(&text).replace("cargo__subcmd__toolgen", "cargo__toolgen");
-    output.write(&text)?;
-    output.write(cargo_completions(shell))?;
+    // The result of the last statement of the script is that of a completion by zsh, so it stays the last.
+    let end = if shell == Shell::Zsh { text.rfind("\nif [ \"$funcstack[1]\"") } else { None };
+    let (text, last) = text.split_at(end.unwrap_or(text.len()));
+    [text, cargo_completions(shell), last].iter().try_for_each(|part| output.write(part))?;
     Ok(Outcome::Fine)
 }
 
 /// Returns the script that completes `cargo toolgen` like `cargo-toolgen`, and keeps cargo's other completions.
-/// Empty for zsh, where cargo's completions do this.
 fn cargo_completions(shell: Shell) -> &'static str {
     match shell {
         Shell::Bash => include_str!("shell/cargo.bash"),
         Shell::Fish => include_str!("shell/cargo.fish"),
+        Shell::Zsh => include_str!("shell/cargo.zsh"),
         _ => "",
     }
 }

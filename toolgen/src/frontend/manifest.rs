@@ -133,7 +133,7 @@ impl Frontend for Manifest {
         if document.root.get("toolgen").is_some() {
             Claim::Yes
         } else if ["tools", "endpoints", "imports", "toolsets"].into_iter().any(has_container) {
-            Claim::Near("it looks like a manifest; write `toolgen: 1` at its top")
+            Claim::Near("it looks like one; write `toolgen: 1` at its top")
         } else {
             Claim::No
         }

@@ -78,6 +78,8 @@ impl Frontend for OpenApi {
             Claim::Yes
         } else if top.get("swaggerVersion").is_some() {
             Claim::Near("Swagger 1 is not supported; convert the document to OpenAPI 3 first")
+        } else if top.get("info").is_some() && top.get("paths").is_some() {
+            Claim::Near("it looks like one; write `openapi: 3.1.0`, or its version, at its top")
         } else {
             Claim::No
         }

@@ -145,9 +145,9 @@ fn manifest_without_its_marker_gets_help() {
         let document = Document::parse(Path::new("toy.yaml"), text, &mut problems).unwrap();
         assert!(compile(&document, &Options::default(), &mut problems).is_none());
         assert!(
-            problems
-                .to_string()
-                .ends_with("[E0301]; it looks like a manifest; write `toolgen: 1` at its top"),
+            problems.to_string().ends_with(
+                ": this is not a tool manifest [E0301]; it looks like one; write `toolgen: 1` at its top"
+            ),
             "{problems}"
         );
     }

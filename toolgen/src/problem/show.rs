@@ -155,8 +155,8 @@ impl HumanRenderer {
         text
     }
 
-    /// Returns one line for many problems of a code in a file: their title, their number, and the first positions of
-    /// those that recur most.
+    /// Returns two lines for many problems of a code in a file: their title, their number and the first positions of
+    /// those that recur most, and the message of the first of these.
     #[must_use]
     pub fn count(&self, path: &Path, code: Code, problems: &[&GroupedProblem<'_>]) -> String {
         let severity = problems.first().map_or(code.severity(), |visible| visible.problem.severity());
@@ -168,7 +168,9 @@ impl HumanRenderer {
         let path = one_line(&path.display().to_string());
         let locations = format_positions(positions.get(..MAX_MOST_FREQUENT).unwrap_or(&positions));
         let more = if times > MAX_MOST_FREQUENT { ", …" } else { "" };
-        format!("{head}: {} ({times} times): {path}:{locations}{more}", code.page().title)
+        let example = most_frequent.first().map(|visible| one_line(&visible.problem.message));
+        let example = example.map_or_else(String::new, |message| format!("\n  such as: {message}"));
+        format!("{head}: {} ({times} times): {path}:{locations}{more}{example}", code.page().title)
     }
 
     /// Returns the file and the line, with a mark under the position. A line that may contain a credential is not

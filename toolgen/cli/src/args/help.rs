@@ -74,6 +74,7 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "cargo toolgen call api.yaml",
             "cargo toolgen call api.yaml get_pet id=7 --dry-run",
+            "cargo toolgen call api.yaml get_pet id=7 --dry-run --format curl",
             "cargo toolgen call api.yaml add_pet name=Bo tags=small,brown owner.name=Ada photo=@bo.txt",
             "cargo toolgen call api.yaml add_pet '{\"name\": \"Bo\"}' --auth key=PETS_KEY",
         ],
@@ -151,7 +152,7 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "cargo toolgen completions bash >> ~/.bashrc",
             "cargo toolgen completions zsh > ~/.zfunc/_cargo-toolgen",
-            "cargo toolgen completions fish > ~/.config/fish/completions/cargo-toolgen.fish",
+            "cargo toolgen completions fish > ~/.config/fish/conf.d/cargo-toolgen.fish",
         ],
     ),
     ("man", &["cargo toolgen man ~/.local/share/man/man1"]),

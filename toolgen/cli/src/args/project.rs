@@ -128,11 +128,12 @@ pub(crate) struct Bin {
     pub(crate) force: bool,
 }
 
-/// Diagnose this project: toolchain, documents, locks, credentials, programs
+/// Diagnose this project: toolchain, crates, documents, overlays, locks, credentials, programs
 #[derive(Debug, Args)]
 #[command(
     after_help = "Nothing is changed, sent or called, and no value of a variable is shown. A line that begins with \
-    `!` is a failed check with its fix, and makes the exit code 1. A line that begins with `-` is a note."
+    `!` is something to do, with instructions, and makes the exit code 1. A line that begins with `-` is a note. The \
+    last line is the verdict: `ready`, or the number of things to do."
 )]
 pub(crate) struct Doctor {
     /// Directory to examine, with its subdirectories
@@ -148,8 +149,11 @@ pub(crate) struct Doctor {
 /// Print a shell completion script
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The script completes `cargo-toolgen`, and `cargo toolgen` where the shell asks the subcommands of \
-    cargo for completions."
+    after_help = "The script completes `cargo-toolgen` and, in bash, zsh and fish, `cargo toolgen`. Other subcommands of \
+    cargo complete as before.\n\n  \
+    bash  source the script after other completions of cargo\n  \
+    zsh   write it to a directory of `fpath`, with those of cargo: `rustup completions zsh cargo > ~/.zfunc/_cargo`\n  \
+    fish  write it to `conf.d`: fish reads `completions` only for commands of the name of the file"
 )]
 pub(crate) struct Completions {
     /// Shell to complete in

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, value_parser};
+use clap::{Args, Subcommand, ValueEnum, value_parser};
 
 use super::requests::{Requests, WorkDir};
 use super::selection::{CompilerArguments, DocumentArguments};
@@ -29,9 +29,11 @@ pub(crate) struct Call {
     /// Arguments: NAME=VALUE each, or one JSON object; `@FILE` reads it from a file, `-` from standard input
     #[arg(value_name = "ARGUMENT")]
     pub(crate) arguments: Vec<String>,
-    #[command(flatten)]
-    pub(crate) format: Format,
-    /// Print the request or the command, and run nothing
+    /// Output format, for people or for programs; curl: the request of a dry run as a command, with `$VARIABLE` for
+    /// each secret
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub(crate) format: CallFormat,
+    /// Print the request, or the command line, and run nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// File for the response body, which must not exist; `-` is standard output
@@ -46,6 +48,14 @@ pub(crate) struct Call {
     pub(super) compiler: CompilerArguments,
     #[arg(skip)]
     pub(crate) selection: Selection,
+}
+
+/// The output formats of `call`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CallFormat {
+    Human,
+    Json,
+    Curl,
 }
 
 /// Call each tool with valid and invalid arguments, and report failures

@@ -4,13 +4,14 @@ use base64::Engine as _;
 use serde_json::Value;
 use toolgen::selector::suggestion;
 use toolgen_runtime::engine::http::{
-    self, BuildOptions, FilesRoot, HttpRequest, MissingCredential, RequestProblem, RequestProblemKind,
+    self, BuildOptions, Credentials, FilesRoot, HttpRequest, MissingCredential, RequestProblem,
+    RequestProblemKind,
 };
 use toolgen_runtime::layers::redact::REDACTED;
 use toolgen_runtime::spec::plan::{RequestPlan, SecurityScheme};
 
 use super::super::args::Call;
-use super::super::engines::{DryRunCredentials, credentials, headers};
+use super::super::engines::headers;
 use super::super::output::Output;
 
 /// The server of a dry run if neither the document nor the user sets one.
@@ -69,12 +70,15 @@ pub(super) fn build(
     })
 }
 
-/// Adds the available credentials. Reports missing ones with a fix: set the variables of the schemes, or choose
-/// variables.
-pub(super) fn authorize(task: &Call, plan: &RequestPlan, request: &mut HttpRequest, output: &mut Output) {
-    let available =
-        DryRunCredentials { env_credentials: credentials(&task.selection.options), requests: &task.requests };
-    let Err(missing) = http::authorize(request, plan, &available) else { return };
+/// Adds the available credentials, and returns whether they are complete. Reports missing ones with a fix: set the
+/// variables of the schemes, or choose variables.
+pub(super) fn authorize(
+    plan: &RequestPlan,
+    request: &mut HttpRequest,
+    available: &dyn Credentials,
+    output: &mut Output,
+) -> bool {
+    let Err(missing) = http::authorize(request, plan, available) else { return true };
     let with_variables: Vec<_> =
         missing.iter().filter(|schemes| schemes.iter().all(|scheme| !scheme.env.is_empty())).collect();
     let join = |schemes: &[MissingCredential], text: fn(&MissingCredential) -> String| {
@@ -88,6 +92,7 @@ pub(super) fn authorize(task: &Call, plan: &RequestPlan, request: &mut HttpReque
         with_variables.into_iter().map(|schemes| join(schemes, variable)).collect()
     };
     output.note(&format!("there is no credential for {}", alternatives.join(", or ")));
+    false
 }
 
 /// Adds the headers of the command line that the request lacks. Values are treated as secrets.

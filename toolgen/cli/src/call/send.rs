@@ -14,7 +14,7 @@ use toolgen_runtime::{
 };
 
 use super::super::Outcome;
-use super::super::args::Call;
+use super::super::args::{Call, CallFormat};
 use super::super::compile::needs_program;
 use super::super::engines::engines;
 use super::super::output::Output;
@@ -115,7 +115,7 @@ fn output_error(task: &Call, tool: &Tool) -> Option<String> {
     }
     if is_stdout(path) {
         let message = "`--output -` writes the response body to standard output; it cannot be used with `--format json`";
-        return task.format.json.then(|| message.to_owned());
+        return (task.format == CallFormat::Json).then(|| message.to_owned());
     }
     // The call may have an effect, so it is not sent if its result cannot be written.
     if path.symlink_metadata().is_ok() {
@@ -129,7 +129,7 @@ fn show(task: &Call, result: &ToolResult, output: &mut Output) -> io::Result<Out
     let is_failure = result.details.get("ok") == Some(&Value::Bool(false)) || result.is_error();
     let not_saved = task.requests.output.is_some() && result.details.get("saved").is_none();
     let outcome = if is_failure || not_saved { Outcome::Problems } else { Outcome::Fine };
-    if let Some(path) = task.requests.output.as_deref().filter(|_| !task.format.json) {
+    if let Some(path) = task.requests.output.as_deref().filter(|_| task.format != CallFormat::Json) {
         let texts = result.content.iter().filter_map(|content| match content {
             Content::Text(text) => Some(text.trim_end()),
             _ => None,
@@ -147,7 +147,7 @@ fn show(task: &Call, result: &ToolResult, output: &mut Output) -> io::Result<Out
             return Ok(outcome);
         }
     }
-    if task.format.json {
+    if task.format == CallFormat::Json {
         output.json(&result.to_json())?;
         output.line("")?;
     } else {

@@ -1,14 +1,16 @@
-//! Checks of the documents and locks in a directory.
+//! Finds the documents, overlays, locks and crates in a directory, and checks the documents.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
 use toolgen::contract::{load, surface};
 use toolgen::problem::codes;
 use toolgen::{Document, Options, Problems, Program, Severity, compile};
 
 use super::super::output::Output;
 use super::Finding;
+use super::package::Package;
 
 /// Maximum depth of subdirectories that are searched for documents.
 const MAX_DEPTH: usize = 3;
@@ -19,14 +21,27 @@ const MAX_DOCUMENTS: usize = 30;
 /// Directories of third-party files.
 const THIRD_PARTY_DIRS: [&str; 3] = ["target", "node_modules", "vendor"];
 /// Keys that documents contain, and other JSON files rarely do.
-const MARKS: [&str; 3] = ["openapi", "swagger", "toolgen"];
+const MARKS: [&str; 4] = ["openapi", "swagger", "toolgen", "overlay"];
 
-/// Compiles the documents in a directory. Returns the findings, and the compiled documents by path.
-pub(super) fn documents(dir: &Path, output: &mut Output) -> (Vec<Finding>, Vec<(PathBuf, Program)>) {
-    let (mut files, mut remaining) = (Vec::new(), MAX_FILES);
-    collect_documents(dir, 0, &mut remaining, &mut files);
+/// The files of a project.
+#[derive(Default)]
+pub(super) struct Files {
+    /// Files that may be documents.
+    documents: Vec<PathBuf>,
+    pub(super) packages: Vec<Package>,
+}
+
+/// Finds the files of a project, sorted by name.
+pub(super) fn files(dir: &Path) -> Files {
+    let (mut files, mut remaining) = (Files::default(), MAX_FILES);
+    collect(dir, 0, &mut remaining, &mut files);
+    files
+}
+
+/// Compiles the documents of a project. Returns the findings, and the compiled documents by path.
+pub(super) fn documents(files: &Files, output: &mut Output) -> (Vec<Finding>, Vec<(PathBuf, Program)>) {
     let (mut findings, mut programs, mut skipped) = (Vec::new(), Vec::new(), 0);
-    for path in files {
+    for path in files.documents.iter().cloned() {
         if findings.len() == MAX_DOCUMENTS {
             skipped += 1;
             continue;
@@ -34,6 +49,12 @@ pub(super) fn documents(dir: &Path, output: &mut Output) -> (Vec<Finding>, Vec<(
         output.progress(&format!("compiling {}", path.display()));
         let mut problems = Problems::new();
         let document = Document::load(&path, &mut problems);
+        if let Some(overlay) =
+            document.as_ref().filter(|document| document.root.get("overlay").is_some_and(Value::is_string))
+        {
+            findings.push(overlay_finding(&path, overlay));
+            continue;
+        }
         let program = document.and_then(|document| compile(&document, &Options::default(), &mut problems));
         if problems.as_slice().iter().any(|problem| problem.code == codes::UNKNOWN_KIND) {
             continue;
@@ -45,17 +66,16 @@ pub(super) fn documents(dir: &Path, output: &mut Output) -> (Vec<Finding>, Vec<(
         findings
             .push(Finding::note(format!("{skipped} more files were not examined"), "pass a subdirectory"));
     }
-    if findings.is_empty() {
-        findings.push(Finding::note(
-            "nothing here: no OpenAPI document, no manifest, no lock",
-            "`cargo toolgen init` writes a manifest; `cargo toolgen list URL` shows the tools of an API",
+    if findings.is_empty() && files.packages.is_empty() {
+        findings.push(Finding::problem(
+            "nothing here: no OpenAPI document, no manifest, no lock, and no crate that uses toolgen",
+            "`cargo toolgen init` prepares a crate; `cargo toolgen list URL` shows the tools of an API",
         ));
     }
     (findings, programs)
 }
 
-/// Adds the files that may be documents, sorted by name.
-fn collect_documents(dir: &Path, depth: usize, remaining: &mut usize, files: &mut Vec<PathBuf>) {
+fn collect(dir: &Path, depth: usize, remaining: &mut usize, files: &mut Files) {
     let Ok(entries) = fs::read_dir(dir) else { return };
     let mut entries: Vec<_> = entries.filter_map(Result::ok).collect();
     entries.sort_by_key(fs::DirEntry::file_name);
@@ -72,9 +92,11 @@ fn collect_documents(dir: &Path, depth: usize, remaining: &mut usize, files: &mu
             && !name.starts_with('.')
             && !THIRD_PARTY_DIRS.contains(&name.as_str())
         {
-            collect_documents(&path, depth + 1, remaining, files);
+            collect(&path, depth + 1, remaining, files);
+        } else if file_type.is_file() && name == "Cargo.toml" {
+            files.packages.extend(Package::read(&path));
         } else if file_type.is_file() && is_document(&path) {
-            files.push(path);
+            files.documents.push(path);
         }
     }
 }
@@ -93,17 +115,44 @@ fn is_document(path: &Path) -> bool {
         .any(|mark| text.contains(&format!("\"{mark}")) || text.lines().any(|line| line.starts_with(mark)))
 }
 
+fn plural(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 fn document_finding(path: &Path, program: Option<&Program>, problems: &Problems) -> Finding {
     let visible = path.display();
     let check = format!("`cargo toolgen check {visible}` has the details");
     let Some(program) = program else {
         return Finding::problem(format!("{visible} cannot be compiled"), check);
     };
-    let plural = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
     let tools = plural(program.all_tools().len(), "tool");
     let summary = format!("{visible}: {} {}, {tools}", program.kind, program.version);
     match (problems.count(Severity::Error), problems.count(Severity::Warning)) {
         (0, _) if program.kind == "lock" => lock_finding(path, summary),
+        (0, 0) => Finding::fine(summary),
+        (0, warnings) => Finding::note(format!("{summary}, {}", plural(warnings, "warning")), check),
+        (errors, _) => Finding::problem(format!("{summary}, {}", plural(errors, "error")), check),
+    }
+}
+
+/// Applies an overlay to the document that it extends, if that is a file.
+fn overlay_finding(path: &Path, overlay: &Document) -> Finding {
+    let text = |key: &str| overlay.root.get(key).and_then(Value::as_str).unwrap_or_default();
+    let summary = format!("{}: overlay {}", path.display(), text("overlay"));
+    let extended = path.with_file_name(text("extends"));
+    if text("extends").is_empty() || text("extends").contains("://") {
+        let help = format!("`cargo toolgen check DOCUMENT --overlay {}` applies it", path.display());
+        return Finding::note(format!("{summary}, not applied: it extends no file"), help);
+    }
+    let (summary, file) = (format!("{summary}, of {}", extended.display()), extended.display());
+    let mut problems = Problems::new();
+    let Some(document) = Document::load(&extended, &mut problems) else {
+        let help = "correct `extends`: a path relative to the overlay, or a URL";
+        return Finding::problem(format!("{summary}, which cannot be read"), help);
+    };
+    let _ = document.overlaid(overlay, &mut problems);
+    let check = format!("`cargo toolgen check {file} --overlay {}` has the details", path.display());
+    match (problems.count(Severity::Error), problems.count(Severity::Warning)) {
         (0, 0) => Finding::fine(summary),
         (0, warnings) => Finding::note(format!("{summary}, {}", plural(warnings, "warning")), check),
         (errors, _) => Finding::problem(format!("{summary}, {}", plural(errors, "error")), check),
@@ -120,7 +169,7 @@ fn lock_finding(path: &Path, summary: String) -> Finding {
         format!("cargo toolgen check {}{} --lock {}", names.join(" "), locked.options, path.display());
     if let Some(missing) = documents.iter().find(|document| !document.is_file()) {
         let summary = format!("{summary}, of {}, which does not exist", missing.display());
-        return Finding::note(
+        return Finding::problem(
             summary,
             "pass the document to `cargo toolgen check --lock`, or write a new lock",
         );

@@ -1,17 +1,17 @@
 //! Checks of what tools need on this machine: programs, environment variables, credentials.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Map;
 use toolgen::Program;
 use toolgen_runtime::CancellationToken;
 use toolgen_runtime::engine::executor::{ExecOptions, LocalExecutor, preflight};
-use toolgen_runtime::engine::http::HttpEngine;
+use toolgen_runtime::engine::http::{HttpEngine, MissingCredential};
 use toolgen_runtime::spec::plan::{ArgvTemplate, CommandPlan, ExecutionPlan, McpServer, McpTransport, Tool};
 use toolgen_runtime::spec::template::Scope;
 
-use super::super::engines::{count_tools, credentials, unset_schemes};
+use super::super::engines::{count_tools, credentials};
 use super::Finding;
 
 type Programs = [(PathBuf, Program)];
@@ -93,8 +93,9 @@ fn servers(compiled: &Programs) -> Vec<&McpServer> {
     servers
 }
 
-/// Checks the variables that programs and servers inherit, and the credentials of requests.
-pub(super) fn variables(compiled: &Programs) -> Vec<Finding> {
+/// Checks the variables that programs and servers inherit, and the credentials of requests. `configured` are the
+/// variables of security schemes that code names.
+pub(super) fn variables(compiled: &Programs, configured: &[(String, String)]) -> Vec<Finding> {
     let mut needed = Needed::new();
     for server in servers(compiled) {
         let names: Vec<&str> = match &server.transport {
@@ -121,28 +122,42 @@ pub(super) fn variables(compiled: &Programs) -> Vec<Finding> {
     let describe = |(name, users): (&String, &Vec<String>)| match is_set(name) {
         true => Finding::fine(format!("{name} is set, for {}", few(users))),
         false => {
-            Finding::note(format!("{name} is not set, for {}", few(users)), format!("`export {name}=…`"))
+            Finding::problem(format!("{name} is not set, for {}", few(users)), format!("`export {name}=…`"))
         }
     };
-    needed.iter().map(describe).chain(compiled.iter().flat_map(unset_credentials)).collect()
+    let unset = compiled.iter().flat_map(|(path, program)| unset_credentials(path, program, configured));
+    needed.iter().map(describe).chain(unset).collect()
 }
 
-/// Returns a finding for each private host of a document, and for each scheme that has no credential.
-fn unset_credentials((path, program): &(PathBuf, Program)) -> Vec<Finding> {
-    let options = toolgen::Options::default();
+/// Returns a finding for each private host of a document, and for each credential that its tools lack.
+fn unset_credentials(path: &Path, program: &Program, configured: &[(String, String)]) -> Vec<Finding> {
+    let mut options = toolgen::Options::default();
+    options.credentials.extend(configured.iter().cloned());
     let Ok(engine) = HttpEngine::builder().credentials(credentials(&options)).build() else {
         return Vec::new();
     };
     let tools: Vec<Tool> = program.all_tools().into_iter().map(|tool| tool.clone().into()).collect();
-    let describe = |(scheme, (help, tools)): (String, (String, usize))| {
-        let tools = count_tools(tools);
-        Finding::note(format!("{}: no credential for `{scheme}`, of {tools}", path.display()), help)
-    };
+    let path = path.display();
     let blocked = engine.blocked_hosts(&tools).into_iter().map(|host| {
         let tools = count_tools(host.tools.len());
-        Finding::note(format!("{}: a private host, of {tools}", path.display()), host.remedy)
+        Finding::note(format!("{path}: a private host, of {tools}"), host.remedy)
     });
-    blocked.chain(unset_schemes(&engine, &tools).into_iter().map(describe)).collect()
+    let missing = engine.missing_credentials(&tools).into_iter().map(|missing| {
+        let join = |text: fn(&MissingCredential) -> String| {
+            let alternatives = missing
+                .alternatives
+                .iter()
+                .map(|schemes| schemes.iter().map(text).collect::<Vec<_>>().join(" with "));
+            alternatives.collect::<Vec<_>>().join(", or ")
+        };
+        let tools = count_tools(missing.tools.len());
+        let schemes = join(|credential| format!("`{}`", credential.scheme));
+        Finding::problem(
+            format!("{path}: no credential for {schemes}, of {tools}"),
+            join(|credential| credential.remedy.clone()),
+        )
+    });
+    blocked.chain(missing).collect()
 }
 
 /// Lists the first few names, and the number of the others.

@@ -75,12 +75,12 @@ pub(super) fn enable_feature(kind: &str, manifest: &Path, output: &mut Output) -
 
 /// Returns the text of a `Cargo.toml` with a feature added to a dependency; everything else is unchanged. `None` if the
 /// dependency is not written in one line.
-fn with_feature(text: &str, name: &str, feature: &str) -> Option<String> {
+pub(in super::super) fn with_feature(text: &str, name: &str, feature: &str) -> Option<String> {
     let mut table = "";
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         if line.starts_with('[') {
-            table = line.trim();
+            table = line.split('#').next().unwrap_or_default().trim();
         }
         let value = line.strip_prefix(name).map(str::trim_start).and_then(|rest| rest.strip_prefix('='));
         if let Some(value) = value.filter(|_| table == "[dependencies]") {

@@ -5,6 +5,7 @@
 mod approvals;
 mod cases;
 mod command_line;
+mod dry_run;
 mod envelopes;
 mod examples;
 mod gateway;

@@ -56,16 +56,17 @@ fn every_command_accepts_every_kind_of_document() {
 #[ignore = "heavy: cargo"]
 fn fresh_crate_gets_a_working_tool_and_tests() {
     let dir = folder("fresh");
-    fs::create_dir_all(dir.join("src")).unwrap();
-    dir.write("src/main.rs", "fn main() {}\n");
+    dir.write("src/main.rs", CARGO_MAIN);
     let manifest = "[package]\nname = \"fresh\" # mine\nedition = \"2024\"\n\n[workspace]\n";
     dir.write("Cargo.toml", manifest);
     fs::copy(checkout().join("Cargo.lock"), dir.join("Cargo.lock")).unwrap();
 
     let root = checkout();
-    let stdout = dir.run(format!("init --toolgen-path '{}'", root.display())).exits(0).stdout;
+    let init = || dir.run(format!("init --toolgen-path '{}'", root.display())).exits(0);
+    let stdout = init().stdout;
+    assert!(stdout.contains("as a model would") && stdout.contains("docs/conversation.md"), "{stdout}");
     let text = dir.read("Cargo.toml");
-    assert!(text.contains("name = \"fresh\" # mine") && text.contains("one-shot"), "{text}");
+    assert!(text.contains("name = \"fresh\" # mine") && text.contains("rt-multi-thread"), "{text}");
     let path = format!("path = \"{}\"", root.join("runtime").display());
     assert!(text.contains(&path), "the path stays as it was given: {text}");
     let yaml = dir.read("tools.yaml");
@@ -74,18 +75,8 @@ fn fresh_crate_gets_a_working_tool_and_tests() {
         "{yaml}"
     );
 
-    // The code that `init` says to write.
-    let main = stdout.split("Write in src/main.rs:").nth(1).unwrap();
-    let main = main.split("\n2. ").next().unwrap();
-    let main: String =
-        main.lines().map(|line| format!("{}\n", line.strip_prefix("    ").unwrap_or(line))).collect();
-    dir.write("src/main.rs", main);
-    dir.write("three.txt", "1\n2\n3\n");
-    cargo(&dir, &["run", "--", "count_lines"], r#"{"path": "three.txt"}"#)
-        .exits(0)
-        .printed("{\"result\":\"3 three.txt\\n\"}\n")
-        .tells_no("warning");
-
+    let lines = fs::read_to_string(dir.join("Cargo.toml")).unwrap().lines().count();
+    cargo(&dir, &["run"], "").exits(0).printed(&format!("{lines} Cargo.toml\n\n")).tells_no("warning");
     let main = dir.read("src/main.rs");
     dir.write("src/main.rs", main.replace("include_tools!(\"tools\")", "include_tools!(\"tolos\")"));
     cargo(&dir, &["check"], "")
@@ -94,7 +85,11 @@ fn fresh_crate_gets_a_working_tool_and_tests() {
         .tells_no("couldn't read");
     dir.write("src/main.rs", main);
 
-    dir.run("init").exits(0).tells("tools.yaml exists and is unchanged").prints_no("wrote");
+    init()
+        .tells("tools.yaml exists and is unchanged")
+        .prints_no("wrote")
+        .prints_no("added")
+        .prints_no("Add to");
     dir.run("test tools.yaml --emit tests/tools.rs").exits(0);
     with_new_tools_of_every_kind(&dir);
 }
@@ -189,33 +184,123 @@ async fn no_effect(_: toolgen_runtime::Effect, _: ToolContext) -> Result<ToolRes
 }
 "#;
     dir.write("src/main.rs", format!("{main}\n{path}\n{module}\n{own}"));
-    let more = "\n[dev-dependencies]\nserde_json = \"1\"\ntokio = { version = \"1\", features = [\"macros\", \"rt\"] }\n";
-    dir.write("Cargo.toml", dir.read("Cargo.toml") + more);
-    cargo(dir, &["run", "--", "count_lines"], r#"{"path": "three.txt"}"#)
-        .exits(0)
-        .printed("{\"result\":\"3 three.txt\\n\"}\n");
+    cargo(dir, &["run"], "").exits(0).prints(" Cargo.toml\n");
     cargo(dir, &["test"], "")
         .exits(0)
         .prints("test count_lines ... ok")
         .prints("test repeat::tests::a_text_is_repeated ... ok");
 }
 
+/// The sources of `cargo new` and `cargo new --lib`.
+const CARGO_MAIN: &str = "fn main() {\n    println!(\"Hello, world!\");\n}\n";
+const CARGO_LIB: &str = "pub fn add(left: u64, right: u64) -> u64 {\n    left + right\n}\n\n#[cfg(test)]\nmod tests {\n    \
+    use super::*;\n\n    #[test]\n    fn it_works() {\n        let result = add(2, 2);\n        \
+    assert_eq!(result, 4);\n    }\n}\n";
+
+/// Returns the code of the printed step whose title begins with this.
+fn code_of_step(stdout: &str, title: &str) -> String {
+    let step = stdout.split(&format!(". {title}")).nth(1).unwrap_or_else(|| panic!("{title}: {stdout}"));
+    let lines = step.lines().skip_while(|line| !line.is_empty()).skip(1);
+    let lines = lines.take_while(|line| line.is_empty() || line.starts_with("    "));
+    lines.map(|line| format!("{}\n", line.strip_prefix("    ").unwrap_or(line))).collect()
+}
+
+/// After `init` and the steps that it prints, a crate with its own code compiles, and its code is still there.
 #[test]
-fn init_writes_main_rs_of_a_new_crate_only() {
+#[ignore = "heavy: cargo"]
+fn libraries_and_programs_compile_after_init() {
+    let init = format!("init --toolgen-path '{}'", checkout().display());
+    let crate_with = |name: &str, files: &[(&str, &str)]| {
+        let dir = folder(name);
+        let manifest =
+            format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n");
+        dir.write("Cargo.toml", manifest + "\n[dependencies]\n");
+        fs::copy(checkout().join("Cargo.lock"), dir.join("Cargo.lock")).unwrap();
+        files.iter().for_each(|(file, text)| dir.write(file, text));
+        dir
+    };
+    let check = |dir: &Folder| cargo(dir, &["check", "--all-targets"], "").exits(0).tells_no("warning");
+
+    let library = crate_with("init-lib", &[("src/lib.rs", CARGO_LIB)]);
+    library.run(&init).exits(0).prints("wrote ./src/lib.rs").prints("toolbox()?.call(name, arguments)");
+    assert!(!library.read("Cargo.toml").contains("tokio"), "a library leaves the runtime to its program");
+    check(&library);
+
+    let own_lib = "//! Mine.\n\npub fn mine() {}\n";
+    let library = crate_with("init-own-lib", &[("src/lib.rs", own_lib)]);
+    let stdout = library.run(&init).exits(0).stdout;
+    assert_eq!(library.read("src/lib.rs"), own_lib);
+    library.write("src/lib.rs", own_lib.to_owned() + &code_of_step(&stdout, "Add to src/lib.rs:"));
+    check(&library);
+
+    let own_main = "#[tokio::main(flavor = \"current_thread\")]\nasync fn main() -> Result<(), Box<dyn std::error::Error>> {\n    \
+        mine();\n    Ok(())\n}\n\nfn mine() {}\n";
+    let own_build = "fn main() {\n    println!(\"cargo::rerun-if-changed=build.rs\");\n}\n";
+    let program = crate_with("init-own-main", &[("src/main.rs", own_main), ("build.rs", own_build)]);
+    let stdout = program.run(&init).exits(0).stdout;
+    assert_eq!(
+        (program.read("src/main.rs"), program.read("build.rs")),
+        (own_main.to_owned(), own_build.to_owned())
+    );
+    let statement = code_of_step(&stdout, "Add to `main` in ./build.rs:");
+    program.write("build.rs", own_build.replace("}\n", &format!("    {statement}}}\n")));
+    let call =
+        code_of_step(&stdout, "Call a tool in `main`, which must be async, such as below `#[tokio::main]`:");
+    let main = own_main.replace("mine();\n    Ok", &format!("mine();\n{call}    Ok"));
+    program.write("src/main.rs", main + &code_of_step(&stdout, "Add to src/main.rs:"));
+    check(&program);
+    program.run("doctor --offline").exits(0).ends("\nready\n");
+}
+
+#[test]
+fn init_replaces_only_the_sources_of_cargo_new() {
     let dir = folder("new-crate");
-    fs::create_dir_all(dir.join("src")).unwrap();
     dir.write("Cargo.toml", "[package]\nname = \"fresh\"\n\n[workspace]\n");
-    dir.write("src/main.rs", "fn main() {\n    println!(\"Hello, world!\");\n}\n");
-    // `init` reports what it did not do.
-    dir.run("init")
-        .exits(0)
-        .prints("wrote ./src/main.rs")
-        .prints("cargo add tokio")
-        .prints("docs/conversation.md");
+    dir.write("src/main.rs", CARGO_MAIN);
+    let stdout = dir.run("init").exits(0).prints("wrote ./src/main.rs").prints("docs/conversation.md").stdout;
+    // The code needs them, and nothing has added them.
+    for line in
+        ["serde_json = \"1\"", "tokio = { version = \"1\", features = [\"macros\", \"rt-multi-thread\"] }"]
+    {
+        assert!(stdout.contains(line), "{line}: {stdout}");
+    }
     assert!(dir.read("src/main.rs").contains("include_tools!(\"tools\")"));
-    dir.write("src/main.rs", "fn main() { mine(); }\n");
-    dir.run("init").exits(0).prints("Write in src/main.rs:").prints_no("wrote");
-    assert_eq!(dir.read("src/main.rs"), "fn main() { mine(); }\n");
+    dir.run("init").exits(0).prints_no("wrote").prints_no("Add to");
+
+    for (file, new, own) in [
+        ("src/main.rs", CARGO_MAIN, "fn main() { mine(); }\n"),
+        ("src/lib.rs", CARGO_LIB, "pub fn add(left: u64, right: u64) -> u64 { left * right }\n"),
+    ] {
+        fs::remove_dir_all(dir.join("src")).unwrap();
+        dir.write(file, new);
+        dir.run("init").exits(0).prints(&format!("wrote ./{file}"));
+        dir.write(file, own);
+        dir.run("init").exits(0).prints(&format!("Add to {file}:")).prints_no("wrote");
+        assert_eq!(dir.read(file), own);
+    }
+}
+
+#[test]
+fn init_adds_dependencies_with_a_checkout() {
+    let dir = folder("new-dependencies");
+    dir.write("Cargo.toml", "[workspace]\nmembers = [\"app\"]\n");
+    dir.write("app/src/main.rs", CARGO_MAIN);
+    dir.run("init").exits(1).tells("is a workspace without a package");
+    let manifest =
+        "[package]\nname = \"app\"\nbuild = \"make.rs\"\n\n[dependencies]\ntokio = \"1\"\n\n[lints]\n";
+    dir.write("app/Cargo.toml", manifest);
+    for file in ["runtime/Cargo.toml", "toolgen/Cargo.toml"] {
+        dir.write(&format!("checkout/{file}"), "");
+    }
+    let stdout = dir.run("init app --toolgen-path checkout").exits(0).stdout;
+    assert!(stdout.contains("wrote app/make.rs") && !stdout.contains("Make sure"), "{stdout}");
+    let expected = "[package]\nname = \"app\"\nbuild = \"make.rs\"\n\n[dependencies]\n\
+        tokio = { version = \"1\", features = [\"macros\", \"rt-multi-thread\"] }\nserde_json = \"1\"\n\
+        toolgen-runtime = { path = \"../checkout/runtime\", features = [\"process\", \"typed\"] }\n\n[lints]\n\n\
+        [build-dependencies]\ntoolgen = { path = \"../checkout/toolgen\" }\n";
+    assert_eq!(dir.read("app/Cargo.toml"), expected);
+    dir.run("init app --toolgen-path checkout").exits(0).prints_no("added").prints_no("wrote");
+    assert_eq!(dir.read("app/Cargo.toml"), expected);
 }
 
 #[test]
@@ -223,7 +308,7 @@ fn init_without_a_checkout_prints_the_lines_to_add() {
     let dir = folder("init");
     dir.run("init").exits(1).tells("is not the directory of a crate");
     fs::create_dir_all(dir.join("src")).unwrap();
-    dir.write("src/lib.rs", "");
+    dir.write("src/lib.rs", "pub fn mine() {}\n");
     let manifest = "[package]\nname = \"fresh\"\n\n[workspace]\n";
     dir.write("Cargo.toml", manifest);
     let script = "fn main() {\n    other();\n}\n";
@@ -235,7 +320,7 @@ fn init_without_a_checkout_prints_the_lines_to_add() {
         "toolgen::Build::new(\"tools\").document(\"tools.yaml\").emit();",
         "toolgen-runtime = { version = \"=",
         "[build-dependencies]",
-        "Write in src/lib.rs:",
+        "Add to src/lib.rs:",
         "`--toolgen-path DIR`",
     ] {
         assert!(stdout.contains(part), "{part}: {stdout}");
