@@ -167,6 +167,8 @@ mod serving {
 }
 
 mod models {
+    use toolgen_runtime::wire::WireFormat;
+
     use super::*;
 
     page!("docs/cookbook.md", "async fn ask(");

@@ -269,7 +269,7 @@ fn add_dependencies(task: &Init, manifest: &str, source: Source, report: &mut Re
 
 /// Returns the path of a checkout as seen from a crate. Links are not resolved: their targets are specific to this
 /// machine.
-fn from_crate(dir: &Path, path: &Path) -> PathBuf {
+pub(super) fn from_crate(dir: &Path, path: &Path) -> PathBuf {
     let parts: Vec<Component<'_>> = dir.components().filter(|part| *part != Component::CurDir).collect();
     if path.is_absolute() || parts.is_empty() {
         return path.to_path_buf();

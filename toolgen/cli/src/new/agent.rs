@@ -8,7 +8,7 @@ use toolgen::write::write_if_changed;
 
 use crate::Outcome;
 use crate::args::Checkout;
-use crate::init::{check_checkout, dependency};
+use crate::init::{check_checkout, dependency, from_crate};
 use crate::output::Output;
 
 /// The files of the crate.
@@ -35,15 +35,12 @@ pub(super) fn run(name: &str, checkout: &Checkout, output: &mut Output) -> io::R
         output.error(&format!("{name} exists and is not empty; choose another name"));
         return Ok(Outcome::Problems);
     }
-    // Written into a manifest one level further down.
-    let path = match checkout.toolgen_path.as_deref().map(|path| (path, check_checkout(path))) {
-        None => None,
-        Some((path, Ok(()))) => Some(fs::canonicalize(path)?),
-        Some((_, Err(message))) => {
-            output.error(&message);
-            return Ok(Outcome::Problems);
-        }
-    };
+    let path = checkout.toolgen_path.as_deref();
+    if let Some(Err(message)) = path.map(check_checkout) {
+        output.error(&message);
+        return Ok(Outcome::Problems);
+    }
+    let path = path.map(|path| from_crate(dir, path));
     let location = dependency("runtime", path.as_deref());
     for (file, text) in FILES {
         let text = text.replace("NAME", crate_name).replace("LOCATION", &location);
