@@ -201,7 +201,8 @@ function tokensOf(lines) {
     if (request) requests.set(request.number, request);
   }
   const sum = (name) => [...requests.values()].reduce((all, it) => all + it[name], 0).toLocaleString("en");
-  return `${sum("input_tokens")} tokens in, ${sum("output_tokens")} out`;
+  const cost = [...requests.values()].reduce((all, it) => all + it.cost_usd, 0);
+  return `${sum("input_tokens")} tokens in, ${sum("output_tokens")} out, $${cost < 1 ? cost.toFixed(4) : cost.toFixed(2)}`;
 }
 
 /** Texts whose contrast with what is behind them is less than people need, and colours of statuses that are hard to tell from the page. */

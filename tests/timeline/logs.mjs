@@ -28,7 +28,7 @@ export function log(calls, hostile = false) {
     const number = made;
     const end = parent === undefined && number % 9 === 0 ? ENDS[Math.floor(number / 9) % ENDS.length] : "ok";
     const prompt = PROMPTS[(session - 1) % PROMPTS.length];
-    const request = { "@request": { number: turn, prompt, model: "claude-sonnet-5-5", input_tokens: 1000 + turn, output_tokens: 100 } };
+    const request = { "@request": { number: turn, prompt, model: "claude-sonnet-5-5", input_tokens: 1000 + turn, output_tokens: 100, cost_usd: 0.0125 } };
     const intent = {
       event: "intent", call: `run-${number}`, ...(parent && { parent: `run-${parent}` }), timestamp: new Date(start).toISOString(), session_id: prompt ? `s-${session}` : `loop-60537d2a-${session}`,
       agent_id: parent ? "researcher" : "triage", principal: "alice", tool_name: tool, tool_call_id: `call_${number}`, parameters: { owner: "it's", repo: "cargo", number, ...(prompt && request) },

@@ -314,7 +314,7 @@ impl Running<'_> {
             self.transcript.push(Entry::Model(message));
             if !calls.is_empty() {
                 nudged = false;
-                self.set_request(info, usage);
+                self.set_request(info, usage, model.cost(&usage));
                 if let Some(end) = self.answer(calls).await {
                     return Ok(end);
                 }
@@ -367,13 +367,14 @@ impl Running<'_> {
     }
 
     /// Tells the layers that record the next calls which request led to them.
-    fn set_request(&mut self, info: &ModelInfo, usage: Usage) {
+    fn set_request(&mut self, info: &ModelInfo, usage: Usage, cost: Option<Cost>) {
         let first = self.transcript.iter().find_map(|entry| match entry {
             Entry::User(text) => Some(Text::copy_of(text)),
             _ => None,
         });
         let tokens = (usage.input, usage.output);
-        let request = ModelRequest::new(first.unwrap_or_default(), info.model.clone(), tokens);
+        let first = first.unwrap_or_default();
+        let request = ModelRequest::new(first, info.model.clone(), tokens, cost.map(Cost::as_usd));
         self.turn.base_mut().set_extension(request);
     }
 

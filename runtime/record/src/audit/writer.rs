@@ -333,6 +333,7 @@ fn request_members(
         ("model", known(&request.model)),
         ("input_tokens", tokens(request.input_tokens)),
         ("output_tokens", tokens(request.output_tokens)),
+        ("cost_usd", request.cost_usd.map(Value::from)),
     ];
     members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }

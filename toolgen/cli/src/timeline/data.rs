@@ -58,6 +58,8 @@ struct Row {
     request: u64,
     input_tokens: u64,
     output_tokens: u64,
+    /// In US dollars; 0 if it is not recorded.
+    cost_usd: f64,
 }
 
 impl Log {
@@ -223,6 +225,7 @@ impl Row {
             request: request_count("number"),
             input_tokens: request_count("input_tokens"),
             output_tokens: request_count("output_tokens"),
+            cost_usd: request["cost_usd"].as_f64().unwrap_or_default(),
         }
     }
 
@@ -256,6 +259,7 @@ impl Row {
             text(&self.model),
             self.input_tokens,
             self.output_tokens,
+            self.cost_usd,
         ])
     }
 }

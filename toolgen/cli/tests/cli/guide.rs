@@ -57,7 +57,8 @@ fn programs(path: &Path, installed: Installed) -> PathBuf {
             "case $1 in\ninstall) [ -f \"$3/Cargo.toml\" ] && {copy}; exit;;\n\
              new) name=$2; shift 2; mkdir \"$name\"; cp '{checkout}/Cargo.lock' \"$name\"; cd \"$name\"\n  \
              set -- init \"$@\";;\n\
-             add) [ ! -f Cargo.lock ] || cp '{checkout}/Cargo.lock' .;;\nesac\nexec '{cargo}' \"$@\""
+             add) [ ! -f Cargo.lock ] || cp '{checkout}/Cargo.lock' .;;\n\
+             test|run) [ -f Cargo.lock ] || cp '{checkout}/Cargo.lock' .;;\nesac\nexec '{cargo}' \"$@\""
         ),
     );
     if installed == Installed::All {
@@ -196,7 +197,7 @@ fn shown<'b>(found: &'b [Block], kind: &str) -> &'b str {
 }
 
 /// The first page, verbatim, in an empty directory where nothing is installed: a function, an API with a credential, an
-/// MCP client.
+/// MCP client, an agent.
 #[test]
 #[ignore = "heavy: cargo"]
 fn start_page_runs() {
@@ -215,6 +216,7 @@ fn start_page_runs() {
         "{message}"
     );
     assert!(!message.contains("your-token"), "{message}");
+    assert!(message.contains("2 passed") && message.contains("> add_item"), "{message}");
 
     let clients: Value = serde_json::from_str(shown(&found, "json")).unwrap();
     let mut server = clients["mcpServers"]["github"].clone();

@@ -21,14 +21,21 @@ pub struct ModelRequest {
     pub input_tokens: u64,
     /// The tokens of the reply; 0 if unknown.
     pub output_tokens: u64,
+    /// The cost of the request, in US dollars; `None` if the price is unknown.
+    pub cost_usd: Option<f64>,
 }
 
 impl ModelRequest {
     /// Creates the next request of the program.
     #[must_use]
-    pub fn new(prompt: Text, model: Text, (input_tokens, output_tokens): (u64, u64)) -> ModelRequest {
+    pub fn new(
+        prompt: Text,
+        model: Text,
+        (input_tokens, output_tokens): (u64, u64),
+        cost_usd: Option<f64>,
+    ) -> ModelRequest {
         static MADE: AtomicU64 = AtomicU64::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed) + 1;
-        ModelRequest { number, prompt, model, input_tokens, output_tokens }
+        ModelRequest { number, prompt, model, input_tokens, output_tokens, cost_usd }
     }
 }

@@ -57,10 +57,11 @@ function refilter() {
 
 /** The runs of the log and the tokens of all of them. */
 function totals() {
-  const sum = { input: 0, output: 0 };
+  const sum = { input: 0, output: 0, cost: 0 };
   for (const run of view.runs) {
     sum.input += run.input;
     sum.output += run.output;
+    sum.cost += run.cost;
   }
   const runs = view.runs.length;
   $("totals").textContent = [runs ? `${runs.toLocaleString()} run${runs === 1 ? "" : "s"}` : "", tokens(sum)].filter(Boolean).join(" · ");

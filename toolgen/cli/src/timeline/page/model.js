@@ -50,12 +50,12 @@ function decideCommand(what, approval, ...more) {
 function take(data) {
   const text = (index) => data.strings[index];
   for (const row of data.rows) {
-    const [id, parent, owner, turn, session, agent, principal, tool, callId, at, took, status, code, why, attempt, approved, by, given, got, brief, approval, request, prompt, model, input, output] = row;
+    const [id, parent, owner, turn, session, agent, principal, tool, callId, at, took, status, code, why, attempt, approved, by, given, got, brief, approval, request, prompt, model, input, output, cost] = row;
     const start = Date.parse(text(at));
     calls.set(id, {
       id, parent, owner: text(owner), turn, session: text(session), agent: text(agent), principal: text(principal), tool: text(tool), callId,
       start: Number.isNaN(start) ? 0 : start, at: text(at), took, status: text(status), code: text(code), why, attempt, approved, by: text(by), given, got, brief, approval,
-      request, prompt: text(prompt), model: text(model), input, output,
+      request, prompt: text(prompt), model: text(model), input, output, cost,
       below: [], above: null, end: 0, words: "",
     });
   }
@@ -113,7 +113,7 @@ function climb() {
 /** A run without calls yet. */
 const emptyRun = (key, call) => ({
   key, id: "run " + key, run: true, session: call.session, agent: call.agent, prompt: "", calls: [], start: Infinity, end: -Infinity, count: 0, failed: 0,
-  turns: new Map(), tools: new Set(), agents: new Set(), principals: new Set(), models: new Set(), requests: new Map(), input: 0, output: 0,
+  turns: new Map(), tools: new Set(), agents: new Set(), principals: new Set(), models: new Set(), requests: new Map(), input: 0, output: 0, cost: 0,
 });
 
 /** The runs: the calls of one session or, without a session, of one agent, each with the calls that it made. */
@@ -168,6 +168,7 @@ function addTo(run, call) {
   run.requests.set(call.request, call);
   run.input += call.input;
   run.output += call.output;
+  run.cost += call.cost;
 }
 
 const NUMBERS = new Intl.NumberFormat("en");
@@ -175,8 +176,11 @@ const NUMBERS = new Intl.NumberFormat("en");
 /** A number as people write it. */
 const grouped = (number) => NUMBERS.format(number);
 
-/** The tokens that are recorded, as people write them; empty if none are. */
-const tokens = ({ input, output }) => (input + output ? `${grouped(input)} tokens in, ${grouped(output)} out` : "");
+/** An amount of US dollars: with four decimals below a dollar. */
+const dollars = (amount) => `$${amount < 1 ? Math.max(amount, 0.0001).toFixed(4) : amount.toFixed(2)}`;
+
+/** The tokens that are recorded and their cost, as people write them; empty if none are. */
+const tokens = ({ input, output, cost }) => [input + output ? `${grouped(input)} tokens in, ${grouped(output)} out` : "", cost ? dollars(cost) : ""].filter(Boolean).join(", ");
 
 /** What is wanted. `found` are the ids that the server found by their arguments and results. */
 const filters = { text: "", tool: "", agent: "", principal: "", status: "", found: null };
