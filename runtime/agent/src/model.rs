@@ -16,7 +16,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let tools = Toolbox::new(toolset![add])?;
-//! let model = Model::anthropic("claude-sonnet-4-6"); // the key is in ANTHROPIC_API_KEY
+//! let model = Model::anthropic("claude-sonnet-5-5"); // the key is in ANTHROPIC_API_KEY
 //! let mut agent = Agent::new(model, &tools).with_system("Be brief.");
 //! println!("{}", agent.run("What is 17 + 25?").await.text()?);
 //! # Ok(())
@@ -76,7 +76,8 @@ enum Key {
 }
 
 impl Model {
-    /// A model of Anthropic, such as `claude-sonnet-4-6`, over the Messages API. The key is in `ANTHROPIC_API_KEY`.
+    /// A model of Anthropic, such as `claude-sonnet-5-5`, over the Messages API. The key is in `ANTHROPIC_API_KEY`. A reply
+    /// has at most 16,384 tokens, unless [options](Self::with_options) set `max_tokens`.
     pub fn anthropic(name: impl Into<String>) -> Model {
         Model::of(&vendor::ANTHROPIC, name)
     }
@@ -100,7 +101,8 @@ impl Model {
         Model::of(&vendor::BEDROCK, id)
     }
 
-    /// A model that Ollama runs on this machine, at port 11434. No key is sent.
+    /// A model that Ollama runs on this machine, at port 11434. No key is sent. Ollama shortens long requests without an
+    /// error: set `OLLAMA_CONTEXT_LENGTH` where it runs, to 64000 for example.
     pub fn ollama(name: impl Into<String>) -> Model {
         Model::of(&vendor::OLLAMA, name)
     }
@@ -115,6 +117,7 @@ impl Model {
     fn of(vendor: &'static Vendor, name: impl Into<String>) -> Model {
         let mut template = RequestTemplate::new(vendor.format);
         template.model = name.into();
+        template.defaults = vendor.defaults(&template.model);
         Model {
             vendor,
             template,
@@ -134,8 +137,8 @@ impl Model {
     }
 
     /// Sets the base URL, such as that of a gateway. It is what the vendor's own SDK calls by this name:
-    /// `https://api.openai.com/v1`, but `https://api.anthropic.com`. A private host in it is allowed. The key is sent
-    /// there.
+    /// `https://api.openai.com/v1`, but `https://api.anthropic.com`. A private host in it is allowed, unless an
+    /// [engine](Self::with_engine) is set, which decides. The key is sent there.
     #[must_use]
     pub fn with_base_url(mut self, url: impl Into<String>) -> Model {
         self.base_url = Some(url.into());
@@ -170,8 +173,9 @@ impl Model {
         self
     }
 
-    /// Sets additional members of each request, such as `{"temperature": 0}`. Objects are merged; other values replace
-    /// those of the request.
+    /// Sets additional members of each request, in the format of the API: `{"temperature": 0}` for Anthropic and OpenAI,
+    /// `{"generationConfig": {"temperature": 0}}` for Gemini. Objects are merged; other values replace those of the
+    /// request.
     #[must_use]
     pub fn with_options(mut self, options: Value) -> Model {
         self.template.options = options;

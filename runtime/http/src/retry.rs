@@ -104,7 +104,7 @@ impl RetryState {
         let backoff = first.saturating_mul(1 << retries.min(16)).min(longest);
         let delay = reason.retry_after.unwrap_or_else(|| backoff.mul_f64(0.5 + 0.5 * random()));
         let is_within_limits = delay <= longest
-            && self.waited + delay <= total
+            && self.waited.saturating_add(delay) <= total
             && remaining.is_none_or(|remaining| delay < remaining);
         if !is_within_limits {
             return None;
@@ -137,6 +137,13 @@ impl RetryReason {
     #[must_use]
     pub fn new(message: impl Into<String>) -> RetryReason {
         RetryReason { status: None, retry_after: None, message: message.into() }
+    }
+
+    /// Sets the minimum delay, unless a header did.
+    #[must_use]
+    pub fn or_after(mut self, delay: Option<Duration>) -> RetryReason {
+        self.retry_after = self.retry_after.or(delay);
+        self
     }
 
     /// Returns the reason to retry after a response of any status.
@@ -187,13 +194,22 @@ fn is_tls_error(error: &reqwest::Error) -> bool {
     false
 }
 
-/// Returns the delay in `Retry-After` (RFC 9110, section 10.2.3): seconds or a date.
+/// Returns the delay in `Retry-After` (RFC 9110, section 10.2.3): seconds, which services also write with a fraction, or a
+/// date. `retry-after-ms` of model vendors is more exact.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    match text.parse() {
-        Ok(seconds) => Some(Duration::from_secs(seconds)),
-        Err(_) => Some(http_date(text)?.duration_since(now).unwrap_or_default()),
-    }
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let exact = text("retry-after-ms")
+        .and_then(|millis| Duration::try_from_secs_f64(millis.parse::<f64>().ok()? / 1e3).ok());
+    exact.or_else(|| {
+        let text = text(RETRY_AFTER.as_str())?;
+        match text.parse() {
+            Ok(seconds) => Some(Duration::from_secs(seconds)),
+            Err(_) => match text.parse() {
+                Ok(seconds) => Duration::try_from_secs_f64(seconds).ok(),
+                Err(_) => Some(http_date(text)?.duration_since(now).unwrap_or_default()),
+            },
+        }
+    })
 }
 
 /// Returns a random number from 0 to 1; always 1 if the system provides no randomness.

@@ -37,7 +37,7 @@ fn cases() -> Vec<Case> {
     vec![
         Case {
             name: "anthropic",
-            model: |url| Model::anthropic("claude-sonnet-4-6").with_base_url(url),
+            model: |url| Model::anthropic("claude-sonnet-5-5").with_base_url(url),
             framing: Framing::Sse,
             media_type: SSE,
             targets: ["/v1/messages"; 2],

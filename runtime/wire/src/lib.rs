@@ -72,9 +72,9 @@ pub use request::{Request, merge};
 pub use stream::{DEFAULT_MAX_STREAM_BYTES, Stream, StreamDelta, StreamError};
 pub use tool_search::{Deferred, DeferredError};
 pub use tools::{RefusedTool, RefusedTools, ToolWriter};
-#[doc(hidden)]
-pub use turn::vendor_message;
 pub use turn::{ModelReply, RawTurn, Usage};
+#[doc(hidden)]
+pub use turn::{is_temporary, vendor_message};
 
 /// Declares the formats, each with the module that contains its `FORMAT`. This is the only list of formats.
 macro_rules! formats {

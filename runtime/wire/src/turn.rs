@@ -103,6 +103,12 @@ pub(super) fn read(format: &Format, response: &Value, ended: bool) -> Result<Mod
         StopReason::Unknown | StopReason::EndTurn if !calls.calls.is_empty() => StopReason::ToolCalls,
         stop => stop,
     };
+    if stop == StopReason::Failed
+        && calls.calls.is_empty()
+        && let Some(error) = error_in(response)
+    {
+        return Err(error);
+    }
     let messages = (format.keep)(blocks.owner, blocks.blocks);
     Ok(ModelReply {
         text: builder.text,
@@ -120,24 +126,75 @@ fn vendor_error(response: &Value, error: WireError) -> WireError {
     error_in(response).unwrap_or(error)
 }
 
-/// Returns the error that an object represents: `{"error": …}`, or `{"type": "error", …}`.
+/// Returns the error that an object represents: `{"error": …}`, `{"type": "error", …}`, a failed response of OpenAI, or
+/// an exception of Bedrock.
 pub(super) fn error_in(value: &Value) -> Option<WireError> {
+    let failed = value.pointer("/response/error").filter(|_| text(value, "type") == "response.failed");
     let (error, pointer) = match value.get("error").filter(|error| !error.is_null()) {
         Some(error) => (error, "/error"),
         None if text(value, "type") == "error" => (value, ""),
-        None => return None,
+        None => match failed.filter(|error| !error.is_null()) {
+            Some(error) => (error, "/response/error"),
+            None => return exception(value),
+        },
     };
     let words = words(error).unwrap_or_else(|| "without a reason".to_owned());
-    Some(WireError::new(pointer, format!("the vendor sent an error instead of a reply: {words}")))
+    Some(WireError::new(pointer, format!("{ERROR}{words}")))
+}
+
+/// What precedes the vendor's own words.
+const ERROR: &str = "the vendor sent an error instead of a reply: ";
+
+/// Returns the error of an event of Bedrock: `{"throttlingException": {"message": …}}`.
+fn exception(value: &Value) -> Option<WireError> {
+    let members = value.as_object().filter(|members| members.len() == 1)?;
+    let (name, details) = members.iter().next().filter(|(name, _)| name.ends_with("Exception"))?;
+    Some(WireError::new("", format!("{ERROR}{name}: {}", text(details, "message"))))
+}
+
+/// Whether the vendor calls an error temporary, by its type, code or status: in what [`WireError`] says of it, these are
+/// the words without spaces before its message.
+#[doc(hidden)]
+#[must_use]
+pub fn is_temporary(message: &str) -> bool {
+    const FINAL: [&str; 4] = ["insufficient_quota", "quota_exceeded", "billing", "context_length"];
+    const TEMPORARY: [&str; 13] = [
+        "overloaded",
+        "rate_limit",
+        "api_error",
+        "server_error",
+        "servererror",
+        "internal",
+        "unavailable",
+        "throttling",
+        "resource_exhausted",
+        "deadline_exceeded",
+        "timeout",
+        "notready",
+        "streamerror",
+    ];
+    let words = message.split_once(ERROR).map_or(message, |(_, words)| words);
+    let names = words.split(": ").take_while(|word| !word.is_empty() && !word.contains(' '));
+    let names: Vec<String> = names.map(str::to_ascii_lowercase).collect();
+    let has = |list: &[&str]| names.iter().any(|name| list.iter().any(|word| name.contains(word)));
+    let is_status = |name: &String| matches!(name.parse(), Ok(408 | 409 | 429 | 500..=599));
+    !has(&FINAL) && (has(&TEMPORARY) || names.iter().any(is_status))
 }
 
 /// Returns the words of an error: its type, code and message.
 fn words(error: &Value) -> Option<String> {
-    let words: Vec<&str> = match error {
-        Value::String(message) => vec![message],
-        error => ["type", "code", "status", "message"].map(|key| text(error, key)).to_vec(),
+    let words = match error {
+        Value::String(message) => vec![message.clone()],
+        error => ["type", "code", "status", "message"]
+            .iter()
+            .filter_map(|key| match error.get(key)? {
+                Value::String(word) => Some(word.clone()),
+                Value::Number(number) => Some(number.to_string()),
+                _ => None,
+            })
+            .collect(),
     };
-    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty() && *word != "error").collect();
+    let words: Vec<String> = words.into_iter().filter(|word| !word.is_empty() && word != "error").collect();
     if words.is_empty() { None } else { Some(words.join(": ")) }
 }
 

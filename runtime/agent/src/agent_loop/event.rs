@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::base::printable::printable;
 use toolgen_kernel::base::redacted_debug::Redacted;
 use toolgen_kernel::base::truncate::cut;
 use toolgen_kernel::call::ToolResponse;
@@ -18,7 +19,7 @@ use super::Cost;
 const MAX_SHOWN_CHARS: usize = 200;
 
 /// An event of a running agent. `Display` writes what a person reads: printed one after the other without separators,
-/// events are a readable protocol of the run.
+/// events are a readable protocol of the run. Control characters become spaces.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum AgentEvent {
@@ -78,25 +79,25 @@ impl fmt::Debug for AgentEvent {
 impl fmt::Display for AgentEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            AgentEvent::Text(text) | AgentEvent::Thinking(text) => f.write_str(text),
+            AgentEvent::Text(text) | AgentEvent::Thinking(text) => f.write_str(&printable(text)),
             AgentEvent::Retry { reason, delay } => {
-                writeln!(f, "\n! {reason}; trying again in {:.1} s", delay.as_secs_f64())
+                writeln!(f, "\n! {}; trying again in {:.1} s", shown(reason), delay.as_secs_f64())
             }
             AgentEvent::Turn { .. } => f.write_str("\n"),
             AgentEvent::Call { tool, arguments, .. } => {
-                writeln!(f, "> {tool} {}", shown(&arguments.to_string()))
+                writeln!(f, "> {} {}", shown(tool), shown(&arguments.to_string()))
             }
             AgentEvent::Result(response) => {
                 let mark = if response.is_error() { "x" } else { "<" };
-                writeln!(f, "{mark} {} {}", response.name, shown(&response.text()))
+                writeln!(f, "{mark} {} {}", shown(&response.name), shown(&response.text()))
             }
         }
     }
 }
 
-/// Returns a text in one line, truncated.
+/// Returns a text in one line, truncated, without what could change the terminal.
 fn shown(text: &str) -> String {
-    cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_SHOWN_CHARS)
+    cut(&printable(text).split_whitespace().collect::<Vec<_>>().join(" "), MAX_SHOWN_CHARS)
 }
 
 /// Receives the events of a run.

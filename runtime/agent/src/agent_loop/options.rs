@@ -19,7 +19,8 @@ pub struct LoopOptions {
     /// Maximum number of tokens, after which no more requests are sent: of all requests and replies of the run, as
     /// reported by the vendor. Sub-agents have their own [limits](crate::sub_agent::AgentLimits). Default: no limit.
     pub max_tokens: Option<u64>,
-    /// Maximum cost, after which no more requests are sent. The model must have a price. Default: no limit.
+    /// Maximum cost, after which no more requests are sent. The model must have a price, and its host must report the
+    /// tokens of its replies. Replies that break off and sub-agents are not counted. Default: no limit.
     pub max_cost: Option<Cost>,
     /// Maximum time of the loop. At the limit, a pending request to the model is dropped, and running calls are
     /// cancelled; all of them get results. Default: no limit.

@@ -63,7 +63,9 @@ impl<'a, E> AgentStream<'a, E> {
 
     /// Runs to the end, without the events that are left, and returns the outcome.
     pub async fn finish(self) -> LoopRun<E> {
-        match self.state {
+        let AgentStream { events, state } = self;
+        drop(events);
+        match state {
             State::Running(run) => run.await,
             State::Done(run) => run,
         }

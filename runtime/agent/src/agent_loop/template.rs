@@ -19,13 +19,16 @@ pub(crate) struct RequestTemplate {
     pub(crate) dialect: Option<&'static Dialect>,
     pub(crate) system: String,
     pub(crate) model: String,
+    /// What the options are merged into.
+    pub(crate) defaults: Value,
     pub(crate) options: Value,
 }
 
 impl RequestTemplate {
     pub(crate) fn new(format: WireFormat) -> RequestTemplate {
         let (system, model) = (String::new(), String::new());
-        RequestTemplate { format, tools: None, dialect: None, system, model, options: json!({}) }
+        let (defaults, options) = (Value::Null, json!({}));
+        RequestTemplate { format, tools: None, dialect: None, system, model, defaults, options }
     }
 
     /// Returns the tools as a request contains them, and their dialects.
@@ -60,6 +63,7 @@ impl RequestTemplate {
             .with_tools(self.tools.as_ref().map_or(Value::Null, |(tools, _)| tools.clone()))
             .streamed(streamed);
         let mut request = self.format.request(request)?;
+        merge(&mut request, &self.defaults);
         merge(&mut request, &self.options);
         Ok(request)
     }

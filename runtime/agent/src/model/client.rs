@@ -1,13 +1,17 @@
 //! Sends requests to a vendor: attempts, retries, and the parsing of replies.
 
+use std::time::Duration;
+
 use serde_json::Value;
+use tokio::time::timeout;
 use toolgen_http::{
     Body, HttpEngine, HttpRequest, Redirects, RetryReason, RetryState, Secret, page_text, secret_from_env,
 };
 use toolgen_kernel::base::printable::printable;
 use toolgen_kernel::base::truncate::cut;
 use toolgen_wire::{
-    DEFAULT_MAX_STREAM_BYTES, ModelReply, StopReason, StreamDelta, StreamError, WireError, vendor_message,
+    DEFAULT_MAX_STREAM_BYTES, ModelReply, StopReason, StreamDelta, StreamError, WireError, is_temporary,
+    vendor_message,
 };
 
 use super::{Key, Model, RequestError, RequestErrorKind};
@@ -18,6 +22,9 @@ const MAX_MESSAGE_CHARS: usize = 1000;
 
 /// Maximum size of a response with an error status, in bytes.
 const MAX_ERROR_BYTES: usize = 256 << 10;
+
+/// How long to wait for what a host may still send: the rest of an error, or what follows the end of a turn.
+const MAX_WAIT_FOR_REST: Duration = Duration::from_secs(5);
 
 type Failed = ModelError<RequestError>;
 
@@ -59,8 +66,7 @@ impl Model {
         let mut retries = RetryState::new(self.retries);
         let mut attempts = 1;
         loop {
-            let attempt =
-                tokio::time::timeout(self.timeout, self.attempt(&engine, &prepared, streamed)).await;
+            let attempt = timeout(self.timeout, self.attempt(&engine, &prepared, streamed)).await;
             let Attempt { error, retry } = match attempt {
                 Ok(Ok(reply)) => return Ok(reply),
                 Ok(Err(attempt)) => attempt,
@@ -155,16 +161,25 @@ impl Model {
             response.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         if !status.is_success() {
-            let is_temporary = matches!(status.as_u16(), 408 | 409 | 429 | 500..);
+            let advice = response.headers().get("x-should-retry").and_then(|advice| advice.to_str().ok());
+            let is_temporary = match advice {
+                Some("true") => true,
+                Some("false") => false,
+                _ => matches!(status.as_u16(), 408 | 409 | 429 | 500..),
+            };
             let reason = RetryReason::after_response(status, response.headers());
             let mut bytes = Vec::new();
-            // What arrives of the explanation is better than nothing.
-            while let Ok(Some(chunk)) = response.chunk().await {
-                bytes.extend_from_slice(&chunk);
-                if bytes.len() > MAX_ERROR_BYTES {
-                    break;
+            // What arrives of the explanation soon is better than nothing.
+            let read = async {
+                while let Ok(Some(chunk)) = response.chunk().await {
+                    bytes.extend_from_slice(&chunk);
+                    if bytes.len() > MAX_ERROR_BYTES {
+                        break;
+                    }
                 }
-            }
+            };
+            let _ = timeout(MAX_WAIT_FOR_REST, read).await;
+            let reason = reason.or_after(retry_delay(&bytes));
             let message = prepared.explanation(&kind, &bytes);
             let help = self.help(status.as_u16(), prepared);
             let error = prepared.error(RequestErrorKind::Status { status: status.as_u16(), message, help });
@@ -205,10 +220,12 @@ impl Model {
             let reason = format!("the response is not the JSON reply of a model, but {}", text.trim_start());
             Attempt::last(prepared.error(RequestErrorKind::Reply(reason)))
         })?;
-        self.template
-            .format
-            .turn(&reply)
-            .map_err(|error| Attempt::last(ModelError::Reply(prepared.masked(error))))
+        let turn = self.template.format.turn(&reply).map_err(|error| {
+            let error = prepared.masked(error);
+            let retry = is_temporary(&error.message).then(|| RetryReason::new(error.message.clone()));
+            Attempt { error: ModelError::Reply(error), retry }
+        })?;
+        prepared.unless_failed(turn)
     }
 
     async fn read_stream(
@@ -218,7 +235,15 @@ impl Model {
     ) -> Result<ModelReply, Attempt> {
         let mut stream = self.template.format.stream();
         loop {
-            let chunk = match response.chunk().await {
+            let chunk = match stream.has_ended() {
+                false => response.chunk().await,
+                // The usage may follow. Some hosts then keep the connection open.
+                true => match timeout(MAX_WAIT_FOR_REST, response.chunk()).await {
+                    Ok(chunk) => chunk,
+                    Err(_) => break,
+                },
+            };
+            let chunk = match chunk {
                 Ok(Some(chunk)) => chunk,
                 Ok(None) => break,
                 // Some hosts close the connection without ending the body.
@@ -234,7 +259,7 @@ impl Model {
             StopReason::Interrupted => {
                 Err(prepared.interrupted("the stream ended before the turn did".to_owned()))
             }
-            _ => Ok(reply),
+            _ => prepared.unless_failed(reply),
         }
     }
 
@@ -282,10 +307,28 @@ impl Prepared {
         Attempt::retryable(error, RetryReason::new("the reply broke off"))
     }
 
-    /// Masks the key in a message of the vendor, which may repeat it.
+    /// Returns a turn, or an error if the vendor failed in the middle of it without saying why.
+    fn unless_failed(&self, reply: ModelReply) -> Result<ModelReply, Attempt> {
+        if reply.stop != StopReason::Failed || !reply.calls.calls.is_empty() {
+            return Ok(reply);
+        }
+        let reason = format!("the vendor ended the turn with `{}`", reply.raw_stop_reason);
+        Err(Attempt::retryable(
+            self.error(RequestErrorKind::Reply(reason)),
+            RetryReason::new("the vendor failed"),
+        ))
+    }
+
+    /// Masks the key in a message, which may repeat it, and shortens the message.
     fn masked(&self, mut error: WireError) -> WireError {
-        error.message = self.request.redact(&error.message);
+        error.message = self.shown(&error.message);
         error
+    }
+
+    /// Returns what a vendor wrote as it may be shown.
+    fn shown(&self, text: &str) -> String {
+        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        cut(&printable(&self.request.redact(&line)), MAX_MESSAGE_CHARS)
     }
 
     /// Returns what a response says about itself: the vendor's message, the text of a page, or its beginning.
@@ -293,24 +336,32 @@ impl Prepared {
         let text = String::from_utf8_lossy(bytes);
         let message = serde_json::from_slice::<Value>(bytes).ok().and_then(|value| vendor_message(&value));
         let text = message.or_else(|| page_text(kind, &text)).unwrap_or_else(|| text.into_owned());
-        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        cut(&printable(&self.request.redact(&line)), MAX_MESSAGE_CHARS)
+        self.shown(&text)
     }
+}
+
+/// Returns the delay that Google asks for in the body of an error: `"retryDelay": "45.8s"`.
+fn retry_delay(body: &[u8]) -> Option<Duration> {
+    let body: Value = serde_json::from_slice(body).ok()?;
+    let body = body.as_array().and_then(|items| items.first()).unwrap_or(&body);
+    let details = body.pointer("/error/details")?.as_array()?;
+    let delay = details.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;
+    Duration::try_from_secs_f64(delay.strip_suffix('s')?.parse().ok()?).ok()
 }
 
 /// Returns the failure of a stream. Errors that the vendor calls temporary are retried.
 fn failed_stream(prepared: &Prepared, error: StreamError) -> Attempt {
-    const TEMPORARY: [&str; 7] =
-        ["overloaded", "rate_limit", "api_error", "server_error", "internal", "unavailable", "throttling"];
-    let StreamError::Provider(message) = error else {
-        return Attempt::last(ModelError::Stream(error));
-    };
-    let message = prepared.masked(message);
-    let lower = message.message.to_ascii_lowercase();
-    let is_temporary = TEMPORARY.iter().any(|word| lower.contains(word));
-    let reason = RetryReason::new(message.message.clone());
-    let error = ModelError::Stream(StreamError::Provider(message));
-    if is_temporary { Attempt::retryable(error, reason) } else { Attempt::last(error) }
+    match error {
+        StreamError::Provider(error) => {
+            let error = prepared.masked(error);
+            let reason = is_temporary(&error.message).then(|| RetryReason::new(error.message.clone()));
+            Attempt { error: ModelError::Stream(StreamError::Provider(error)), retry: reason }
+        }
+        StreamError::Event(error) => {
+            Attempt::last(ModelError::Stream(StreamError::Event(prepared.masked(error))))
+        }
+        error => Attempt::last(ModelError::Stream(error)),
+    }
 }
 
 /// Sets the number of attempts of an error.

@@ -5,7 +5,7 @@ use toolgen_wire::Usage;
 use crate::agent_loop::Cost;
 
 /// The date of the built-in prices, as year and month.
-pub const PRICES_DATE: &str = "2026-06";
+pub const PRICES_DATE: &str = "2026-11";
 
 /// The price of a model, in US dollars per million tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -120,34 +120,73 @@ fn without_date(model: &str) -> Option<&str> {
 
 /// Name, and dollars per million tokens: input, cached input, output. From the price lists of the vendors.
 const BUILTIN: &[(&str, f64, f64, f64)] = &[
-    ("claude-opus-4-6", 5.0, 0.5, 25.0),
-    ("claude-opus-4-5", 5.0, 0.5, 25.0),
-    ("claude-opus-4-1", 15.0, 1.5, 75.0),
-    ("claude-opus-4", 15.0, 1.5, 75.0),
-    ("claude-sonnet-4-6", 3.0, 0.3, 15.0),
-    ("claude-sonnet-4-5", 3.0, 0.3, 15.0),
-    ("claude-sonnet-4", 3.0, 0.3, 15.0),
+    ("claude-fable-5", 10.0, 1.0, 50.0),
+    ("claude-fable-5-1", 10.0, 0.25, 50.0),
     ("claude-haiku-4-5", 1.0, 0.1, 5.0),
-    ("claude-3-5-haiku", 0.8, 0.08, 4.0),
-    ("gpt-5.5", 5.0, 0.5, 30.0),
-    ("gpt-5.4", 2.5, 0.25, 15.0),
-    ("gpt-5.4-mini", 0.75, 0.075, 4.5),
-    ("gpt-5.4-nano", 0.2, 0.02, 1.25),
-    ("gpt-5.2", 1.75, 0.175, 14.0),
-    ("gpt-5.1", 1.25, 0.125, 10.0),
-    ("gpt-5", 1.25, 0.125, 10.0),
-    ("gpt-5-mini", 0.25, 0.025, 2.0),
-    ("gpt-5-nano", 0.05, 0.005, 0.4),
+    ("claude-haiku-5-5", 0.1, 0.01, 0.5),
+    ("claude-opus-4-0", 15.0, 1.5, 75.0),
+    ("claude-opus-4-1", 15.0, 1.5, 75.0),
+    ("claude-opus-4-5", 5.0, 0.5, 25.0),
+    ("claude-opus-4-6", 5.0, 0.5, 25.0),
+    ("claude-opus-4-7", 5.0, 0.5, 25.0),
+    ("claude-opus-4-8", 5.0, 0.5, 25.0),
+    ("claude-opus-5", 5.0, 0.5, 25.0),
+    ("claude-opus-5-5", 4.0, 0.2, 20.0),
+    ("claude-sonnet-4-0", 3.0, 0.3, 15.0),
+    ("claude-sonnet-4-5", 3.0, 0.3, 15.0),
+    ("claude-sonnet-4-6", 3.0, 0.3, 15.0),
+    ("claude-sonnet-5", 2.0, 0.2, 10.0),
+    ("claude-sonnet-5-5", 2.0, 0.1, 10.0),
     ("gpt-4.1", 2.0, 0.5, 8.0),
     ("gpt-4.1-mini", 0.4, 0.1, 1.6),
     ("gpt-4.1-nano", 0.1, 0.025, 0.4),
     ("gpt-4o", 2.5, 1.25, 10.0),
     ("gpt-4o-mini", 0.15, 0.075, 0.6),
+    ("gpt-5", 1.25, 0.125, 10.0),
+    ("gpt-5-mini", 0.25, 0.025, 2.0),
+    ("gpt-5-nano", 0.05, 0.005, 0.4),
+    ("gpt-5-pro", 15.0, 15.0, 120.0),
+    ("gpt-5.1", 1.25, 0.125, 10.0),
+    ("gpt-5.2", 1.75, 0.175, 14.0),
+    ("gpt-5.2-pro", 21.0, 21.0, 168.0),
+    ("gpt-5.4", 2.5, 0.25, 15.0),
+    ("gpt-5.4-mini", 0.75, 0.075, 4.5),
+    ("gpt-5.4-nano", 0.2, 0.02, 1.25),
+    ("gpt-5.4-pro", 30.0, 30.0, 180.0),
+    ("gpt-5.5", 5.0, 0.5, 30.0),
+    ("gpt-5.5-pro", 30.0, 30.0, 180.0),
+    ("gpt-5.6", 4.0, 0.4, 20.0),
+    ("gpt-5.6-luna", 0.2, 0.02, 1.2),
+    ("gpt-5.6-sol", 4.0, 0.4, 20.0),
+    ("gpt-5.6-terra", 2.0, 0.2, 12.0),
+    ("gpt-6-astra", 10.0, 1.0, 50.0),
+    ("gpt-6-luna", 0.1, 0.01, 0.5),
+    ("gpt-6-sol", 2.0, 0.2, 10.0),
+    ("gpt-6.1-sol", 2.0, 0.1, 10.0),
+    ("gpt-6.1-terra", 1.0, 0.05, 5.0),
+    ("o1", 15.0, 7.5, 60.0),
+    ("o1-pro", 150.0, 150.0, 600.0),
     ("o3", 2.0, 0.5, 8.0),
+    ("o3-mini", 1.1, 0.55, 4.4),
+    ("o3-pro", 20.0, 20.0, 80.0),
     ("o4-mini", 1.1, 0.275, 4.4),
-    ("gemini-2.5-pro", 1.25, 0.125, 10.0),
+    ("gemini-2.0-flash", 0.1, 0.025, 0.4),
+    ("gemini-2.0-flash-lite", 0.075, 0.075, 0.3),
     ("gemini-2.5-flash", 0.3, 0.03, 2.5),
     ("gemini-2.5-flash-lite", 0.1, 0.01, 0.4),
+    ("gemini-2.5-pro", 1.25, 0.125, 10.0),
+    ("gemini-2.5-pro-exp-03-25", 1.25, 0.125, 10.0),
+    ("gemini-3-flash-preview", 0.5, 0.05, 3.0),
+    ("gemini-3.1-flash-lite", 0.25, 0.025, 1.5),
+    ("gemini-3.1-flash-lite-preview", 0.25, 0.025, 1.5),
+    ("gemini-3.1-pro-preview", 2.0, 0.2, 12.0),
+    ("gemini-3.1-pro-preview-customtools", 2.0, 0.2, 12.0),
+    ("gemini-3.5-flash", 1.5, 0.15, 9.0),
+    ("gemini-3.5-flash-lite", 0.3, 0.03, 2.5),
+    ("gemini-3.6-flash", 0.75, 0.075, 3.75),
+    ("gemini-3.7-flash", 0.75, 0.075, 3.75),
+    ("gemini-3.8-flash", 0.75, 0.075, 3.75),
+    ("gemini-4-argon", 2.0, 0.1, 10.0),
 ];
 
 #[cfg(test)]
@@ -160,14 +199,13 @@ mod tests {
         for (dated, name) in [
             ("claude-sonnet-4-5-20250929", "claude-sonnet-4-5"),
             ("gpt-4o-2024-08-06", "gpt-4o"),
-            ("claude-3-5-haiku-latest", "claude-3-5-haiku"),
+            ("claude-haiku-5-5-latest", "claude-haiku-5-5"),
         ] {
             assert!(prices.of(name).is_some());
             assert_eq!(prices.of(dated), prices.of(name), "{dated}");
         }
         // Another model, however similar its name.
-        for unknown in ["claude-opus-4-9", "gpt-5-pro", "gpt-5.9", "gpt-4o-audio", "o3-pro", "", "ü-20250929"]
-        {
+        for unknown in ["claude-opus-4-9", "gpt-5-max", "gpt-5.9", "gpt-4o-audio", "", "ü-20250929"] {
             assert_eq!(prices.of(unknown), None, "{unknown}");
         }
     }

@@ -1,5 +1,6 @@
 //! What the APIs of vendors have in common, and where they differ: URL, key, headers.
 
+use serde_json::{Value, json};
 use toolgen_http::{Secret, secret_from_env};
 use toolgen_wire::WireFormat;
 
@@ -101,8 +102,28 @@ impl Vendor {
             }
             None => self.base_url.to_owned(),
         };
+        // Google lists its models with this prefix.
+        let model =
+            model.strip_prefix("models/").filter(|_| self.format == WireFormat::Gemini).unwrap_or(model);
         let path = self.paths[usize::from(streamed)].replace("{model}", &segment(model));
-        Ok(format!("{base}{path}"))
+        // Gateways such as Azure's have a query in their base URL.
+        match base.split_once('?') {
+            Some((base, query)) => {
+                let separator = if path.contains('?') { '&' } else { '?' };
+                Ok(format!("{}{path}{separator}{query}", base.trim_end_matches('/')))
+            }
+            None => Ok(format!("{base}{path}")),
+        }
+    }
+
+    /// Returns members of each request that the vendor requires, and that options may replace.
+    pub(super) fn defaults(&self, model: &str) -> Value {
+        match self.format {
+            // The reasoning counts, too; models before the fourth generation accept no more.
+            WireFormat::Anthropic if model.starts_with("claude-3") => json!({ "max_tokens": 4096 }),
+            WireFormat::Anthropic => json!({ "max_tokens": 16_384 }),
+            _ => Value::Null,
+        }
     }
 
     /// Returns the key in the environment, and its variable.

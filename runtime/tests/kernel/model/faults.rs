@@ -141,6 +141,106 @@ async fn temporary_error_within_a_stream_is_retried() {
 }
 
 #[tokio::test]
+async fn failed_turn_is_an_error_with_the_vendors_words() {
+    let failed = r#"{"id":"r","object":"response","status":"failed","error":{"code":"server_error","message":"Try later."},"output":[]}"#;
+    let event = format!("data: {{\"type\":\"response.failed\",\"response\":{failed}}}\n\n");
+    let case = &cases()[1];
+    let whole = Server::in_turn([ok("application/json", failed)]);
+    let streamed = Server::in_turn([ok(case.media_type, event)]);
+    for (server, run) in
+        [(&whole, ask(case.model(&whole.url)).await), (&streamed, watch(case.model(&streamed.url)).await.1)]
+    {
+        let error = error(run);
+        assert!(error.ends_with("server_error: Try later."), "{error}");
+        assert_eq!(server.seen().len(), 3, "it is temporary");
+    }
+    // Without a word of the vendor.
+    let malformed = r#"{"candidates":[{"index":0,"content":{"role":"model","parts":[]},"finishReason":"MALFORMED_FUNCTION_CALL"}]}"#;
+    let server = Server::in_turn([ok("application/json", malformed)]);
+    let error = error(ask(cases()[3].model(&server.url)).await);
+    assert!(error.contains("the vendor ended the turn with `MALFORMED_FUNCTION_CALL`"), "{error}");
+}
+
+#[tokio::test]
+async fn temporary_errors_are_known_by_their_names_and_numbers() {
+    let error = |text: &str| format!(r#"{{"error":{text}}}"#);
+    for (body, attempts) in [
+        (error(r#"{"code":429,"message":"Rate limit exceeded"}"#), 3),
+        (error(r#"{"code":503,"status":"UNAVAILABLE","message":"x y"}"#), 3),
+        (error(r#"{"status":"RESOURCE_EXHAUSTED","message":"x y"}"#), 3),
+        (error(r#"{"code":"insufficient_quota","type":"rate_limit_error","message":"x y"}"#), 1),
+        // The prose does not count.
+        (error(r#"{"type":"invalid_request_error","message":"the tool internal_search is unavailable"}"#), 1),
+    ] {
+        let server = Server::in_turn([ok("application/json", &body)]);
+        assert!(ask(cases()[2].model(&server.url)).await.text().is_err());
+        assert_eq!(server.seen().len(), attempts, "{body}");
+    }
+    let exception = r#"{"throttlingException":{"message":"Too many requests"}}"#;
+    let server = Server::in_turn([ok("application/json", exception)]);
+    let run = watch(cases()[4].model(&server.url)).await.1;
+    assert!(
+        run.text().is_err_and(|error| error.to_string().ends_with("throttlingException: Too many requests"))
+    );
+    assert_eq!(server.seen().len(), 3);
+}
+
+#[tokio::test]
+async fn delay_of_a_vendor_is_read_where_the_vendor_writes_it() {
+    const LONG: &str =
+        r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"99.5s"}]}}"#;
+    for (headers, body, attempts) in [
+        ("retry-after-ms: 1.5\r\n", "{}", 3),
+        ("retry-after: 0.001\r\n", "{}", 3),
+        ("retry-after-ms: 99000\r\n", "{}", 1),
+        ("x-should-retry: false\r\n", "{}", 1),
+        ("", LONG, 1),
+    ] {
+        let server = Server::in_turn([reply(429, headers, body)]);
+        assert!(ask(cases()[3].model(&server.url)).await.text().is_err());
+        assert_eq!(server.seen().len(), attempts, "{headers}{body}");
+    }
+    let server = Server::in_turn([reply(400, "x-should-retry: true\r\n", "{}")]);
+    assert!(ask(cases()[0].model(&server.url)).await.text().is_err());
+    assert_eq!(server.seen().len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn ended_stream_on_an_open_connection_is_complete() {
+    for case in cases() {
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: {}\r\nContent-Length: 1000000\r\n\r\n",
+            case.media_type
+        );
+        let bytes = [head.as_bytes(), &case.stream()].concat();
+        let server = Server::start(move |_| vec![Step::Send(bytes.clone()), Step::Hold]);
+        let (_, run) = watch(case.model(&server.url)).await;
+        assert_eq!(run.transcript.turns().count(), 1, "{}: {run:?}", case.name);
+    }
+}
+
+#[tokio::test]
+async fn base_url_keeps_its_query() {
+    let server = Server::in_turn([cases()[2].answer()]);
+    let model = Model::compatible("m", format!("{}/openai/?api-version=1", server.url));
+    assert!(ask(model).await.text().is_ok());
+    assert_eq!(server.only().target(), "/openai/chat/completions?api-version=1");
+    let server = Server::in_turn([cases()[3].answer()]);
+    let model =
+        Model::gemini("models/gemini-2.5-flash").with_base_url(&server.url).with_key(Secret::new(KEY));
+    assert!(ask(model).await.text().is_ok());
+    assert_eq!(server.only().target(), cases()[3].targets[0]);
+}
+
+#[test]
+fn events_cannot_change_a_terminal() {
+    let text = AgentEvent::Text("a\u{1b}[2Jb\n\u{9b}c".to_owned()).to_string();
+    assert_eq!(text, "a [2Jb\n c");
+    let call = AgentEvent::Call { id: "1".into(), tool: "x\n\u{1b}]52;c;\u{7}".into(), arguments: json!({}) };
+    assert_eq!(call.to_string(), "> x ]52;c; {}\n");
+}
+
+#[tokio::test]
 async fn dead_host_is_named_with_the_cause() {
     for case in cases() {
         let error = error(ask(case.model(&nobody())).await);

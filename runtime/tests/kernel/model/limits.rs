@@ -7,7 +7,7 @@ use super::*;
 
 /// Per token a dollar, so that a cost is the number of tokens.
 fn priced(model: Model) -> Model {
-    model.with_prices(Prices::new().with("claude-sonnet-4-6", Price::new(1e6, 1e6)))
+    model.with_prices(Prices::new().with("claude-sonnet-5-5", Price::new(1e6, 1e6)))
 }
 
 #[tokio::test]
@@ -36,6 +36,6 @@ async fn maximum_cost_ends_the_run() {
 
     let unpriced = case.model(&server.url).with_prices(Prices::new());
     let run = Agent::new(unpriced, &tools).with_limits(limits).run("Again").await;
-    assert_eq!(run.outcome, Err(LoopError::NoPrice("claude-sonnet-4-6".into())));
+    assert_eq!(run.outcome, Err(LoopError::NoPrice("claude-sonnet-5-5".into())));
     assert_eq!(server.seen().len(), 2);
 }

@@ -30,13 +30,6 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
                     assembly.end();
                 }
             }
-            kind if kind.ends_with("Exception") => {
-                let message = format!(
-                    "the vendor sent an error instead of a reply: {kind}: {}",
-                    text(event, "message")
-                );
-                return Err(WireError::new("", message));
-            }
             _ => {}
         }
     }
