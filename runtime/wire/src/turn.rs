@@ -138,7 +138,7 @@ pub(super) fn error_in(value: &Value) -> Option<WireError> {
             None => return exception(value),
         },
     };
-    let words = words(error).unwrap_or_else(|| "without a reason".to_owned());
+    let words = words(error, true).unwrap_or_else(|| "without a reason".to_owned());
     Some(WireError::new(pointer, format!("{ERROR}{words}")))
 }
 
@@ -181,15 +181,16 @@ pub fn is_temporary(message: &str) -> bool {
     !has(&FINAL) && (has(&TEMPORARY) || names.iter().any(is_status))
 }
 
-/// Returns the words of an error: its type, code and message.
-fn words(error: &Value) -> Option<String> {
+/// Returns the words of an error: its type, code and message. A code may be a number, which repeats the status if there is
+/// one.
+fn words(error: &Value, numbers: bool) -> Option<String> {
     let words = match error {
         Value::String(message) => vec![message.clone()],
         error => ["type", "code", "status", "message"]
             .iter()
             .filter_map(|key| match error.get(key)? {
                 Value::String(word) => Some(word.clone()),
-                Value::Number(number) => Some(number.to_string()),
+                Value::Number(number) if numbers => Some(number.to_string()),
                 _ => None,
             })
             .collect(),
@@ -205,7 +206,7 @@ fn words(error: &Value) -> Option<String> {
 pub fn vendor_message(body: &Value) -> Option<String> {
     let body = body.as_array().and_then(|items| items.first()).unwrap_or(body);
     let error = body.get("error").filter(|error| !error.is_null()).unwrap_or(body);
-    words(error).or_else(|| match body.get("Message") {
+    words(error, false).or_else(|| match body.get("Message") {
         Some(Value::String(message)) => Some(message.clone()),
         _ => None,
     })

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine, Secret, StaticCredentials};
-use toolgen_runtime::layers::audit::{Auditor, JsonLinesSink};
+use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink, Auditor};
 use toolgen_runtime::{Registry, ToolResponse, Toolbox};
 use toolgen_test_support::http::{Server, nobody, reply};
 use toolgen_tests::pages::root;
@@ -44,6 +44,23 @@ fn row_of(failure: &str, response: &ToolResponse) -> String {
     row(failure, &response.text(), &operator)
 }
 
+/// A log on a device that is always full.
+struct FullDisk;
+
+impl AuditSink for FullDisk {
+    fn intent(&mut self, intent: &AuditIntent) -> Result<(), AuditError> {
+        let written = fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .and_then(|mut file| std::io::Write::write_all(&mut file, intent.tool_name.as_bytes()));
+        written.map_err(|error| AuditError::new(format!("calls.jsonl: {error}")))
+    }
+
+    fn outcome(&mut self, intent: &AuditIntent, _: &AuditOutcome) -> Result<(), AuditError> {
+        self.intent(intent)
+    }
+}
+
 async fn rows() -> Vec<String> {
     const JSON: &str = "Content-Type: application/json\r\n";
     let mut rows = Vec::new();
@@ -74,8 +91,7 @@ async fn rows() -> Vec<String> {
         &called(engine(&page.url).retries(retries).build().unwrap()).await,
     ));
 
-    // A device that is always full.
-    let auditor = Auditor::builder(JsonLinesSink::open("/dev/full").unwrap()).durable(true).start().unwrap();
+    let auditor = Auditor::builder(FullDisk).durable(true).start().unwrap();
     let registry = Registry::new(engine(&refusing.url).build().unwrap().tools(petstore::TOOLS)).unwrap();
     let audited = Toolbox::builder(&registry).layer(auditor).build().unwrap();
     refusing.take();

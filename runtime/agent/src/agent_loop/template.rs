@@ -27,7 +27,7 @@ pub(crate) struct RequestTemplate {
 impl RequestTemplate {
     pub(crate) fn new(format: WireFormat) -> RequestTemplate {
         let (system, model) = (String::new(), String::new());
-        let (defaults, options) = (Value::Null, json!({}));
+        let (defaults, options) = (json!({}), json!({}));
         RequestTemplate { format, tools: None, dialect: None, system, model, defaults, options }
     }
 

@@ -24,7 +24,7 @@ const MAX_MESSAGE_CHARS: usize = 1000;
 const MAX_ERROR_BYTES: usize = 256 << 10;
 
 /// How long to wait for what a host may still send: the rest of an error, or what follows the end of a turn.
-const MAX_WAIT_FOR_REST: Duration = Duration::from_secs(5);
+const MAX_WAIT_FOR_REST: Duration = Duration::from_secs(2);
 
 type Failed = ModelError<RequestError>;
 

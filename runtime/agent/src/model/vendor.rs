@@ -122,7 +122,7 @@ impl Vendor {
             // The reasoning counts, too; models before the fourth generation accept no more.
             WireFormat::Anthropic if model.starts_with("claude-3") => json!({ "max_tokens": 4096 }),
             WireFormat::Anthropic => json!({ "max_tokens": 16_384 }),
-            _ => Value::Null,
+            _ => json!({}),
         }
     }
 

@@ -205,17 +205,19 @@ async fn delay_of_a_vendor_is_read_where_the_vendor_writes_it() {
     assert_eq!(server.seen().len(), 3);
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn ended_stream_on_an_open_connection_is_complete() {
-    for case in cases() {
-        let head = format!(
-            "HTTP/1.1 200 OK\r\nContent-Type: {}\r\nContent-Length: 1000000\r\n\r\n",
-            case.media_type
-        );
+    let runs = cases().into_iter().map(|case| {
+        let media_type = case.media_type;
+        let head =
+            format!("HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\nContent-Length: 1000000\r\n\r\n");
         let bytes = [head.as_bytes(), &case.stream()].concat();
         let server = Server::start(move |_| vec![Step::Send(bytes.clone()), Step::Hold]);
-        let (_, run) = watch(case.model(&server.url)).await;
-        assert_eq!(run.transcript.turns().count(), 1, "{}: {run:?}", case.name);
+        (case.name, tokio::spawn(watch(case.model(&server.url))))
+    });
+    for (name, run) in runs.collect::<Vec<_>>() {
+        let (_, run) = run.await.unwrap();
+        assert_eq!(run.transcript.turns().count(), 1, "{name}: {run:?}");
     }
 }
 

@@ -100,7 +100,7 @@ fn timeline_page_is_complete_and_escapes_the_log() {
 #[test]
 fn row_has_the_request_that_led_to_its_call_and_the_arguments_do_not() {
     let request = json!({
-        "number": 4, "prompt": "Find it.", "model": "claude-sonnet-5-5", "input_tokens": 120, "output_tokens": 30,
+        "number": 4, "prompt": "Find it.", "model": "claude-sonnet-5-5", "input_tokens": 120, "output_tokens": 30, "cost_usd": 0.0125,
     });
     let arguments = json!({"word": "needle", "@request": request});
     let reason = "no luck ".repeat(100);
@@ -111,8 +111,11 @@ fn row_has_the_request_that_led_to_its_call_and_the_arguments_do_not() {
     let data = data(&dir.read("page.html"));
     let first = row(&data, 0);
     assert_eq!(first[19], r#"{"word":"needle"}"#);
-    assert_eq!(first[21..], *json!([4, "Find it.", "claude-sonnet-5-5", 120, 30]).as_array().unwrap());
-    assert_eq!(row(&data, 1)[21..], *json!([0, "", "", 0, 0]).as_array().unwrap());
+    assert_eq!(
+        first[21..],
+        *json!([4, "Find it.", "claude-sonnet-5-5", 120, 30, 0.0125]).as_array().unwrap()
+    );
+    assert_eq!(row(&data, 1)[21..], *json!([0, "", "", 0, 0, 0.0]).as_array().unwrap());
     // A row has the whole reason, unless it is very long.
     assert_eq!(first[13], reason.as_str());
     assert_eq!(data["whole"]["run-1"]["parameters"], json!({"word": "needle"}));
