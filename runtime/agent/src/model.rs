@@ -201,7 +201,7 @@ impl Model {
     /// Sets how failed requests are retried. Default: four times, the first after half a second, at most a minute
     /// each, two minutes in total.
     ///
-    /// Retried are failed connections, the statuses 408, 409, 429 and 500 and above, replies that break off, and errors
+    /// Retried are failed connections, the statuses 408, 409, 429 and 500 and above, interrupted replies, and errors
     /// within a stream that the vendor calls temporary. `Retry-After` determines the delay.
     #[must_use]
     pub fn with_retries(mut self, retries: RetryPolicy) -> Model {

@@ -19,25 +19,27 @@ const PERSON: &str = "the person at the terminal";
 
 /// Asks the person at the terminal whether calls may run: on standard error, with the tool, its arguments (secrets are
 /// masked) and the reasons. The person types `y`, or `n` with an optional reason for the model. Anything else, and the
-/// end of the input, rejects the call too. If standard input or standard error is not a terminal, nobody is asked, and
+/// end of the input, rejects the call too. If standard input or standard error is not a terminal, no one is asked, and
 /// the call waits as with [`Approval::Later`].
 ///
 /// The calls of a turn run concurrently, but ask one after the other. A question whose call was cancelled stays until
-/// somebody presses Enter; the line is ignored.
+/// someone presses Enter; the line is ignored.
 ///
 /// ```no_run
 /// # use toolgen_runtime::{Registry, Toolbox, tool, toolset};
 /// use toolgen_runtime::agent::TerminalApprover;
+/// use toolgen_runtime::layers::middleware::writes_need_approval;
 /// ///
 /// /// Pays an invoice.
-/// #[tool]
+/// #[tool(undocumented)]
 /// fn pay(id: u32) -> String {
 ///     format!("Invoice {id} is paid.")
 /// }
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let tools = Toolbox::builder(&Registry::new(toolset![pay])?)
-///     .approve_writes(TerminalApprover::new())
+///     .middleware(writes_need_approval)
+///     .approver(TerminalApprover::new())
 ///     .build()?;
 /// # Ok(())
 /// # }
@@ -51,7 +53,7 @@ pub struct TerminalApprover {
 
 /// Where questions are written, and answers are read.
 trait Terminal: Send + Sync {
-    /// Writes a question and reads a line. `None` if nobody can answer.
+    /// Writes a question and reads a line. `None` if no one can answer.
     fn ask(&self, question: &str) -> io::Result<Option<String>>;
 }
 
@@ -107,7 +109,7 @@ impl Approver for TerminalApprover {
             // Not a task: a runtime that shuts down would wait for the person.
             std::thread::spawn(move || {
                 let _turn = turn;
-                // Nobody waits for the answer about a call that was cancelled.
+                // No one waits for the answer about a call that was cancelled.
                 let _ = sender.send(terminal.ask(&question));
             });
             match answer.await {
@@ -119,7 +121,7 @@ impl Approver for TerminalApprover {
 }
 
 /// Returns the question about a call, in one line. A model chose its arguments, so hidden characters are shown as escapes,
-/// and the name of the tool stands at the end, too, where long arguments cannot push it off the screen.
+/// and the name of the tool is repeated at the end, where long arguments cannot push it off the screen.
 fn question(name: &str, arguments: &Value, reasons: &[String]) -> String {
     let arguments = arguments.to_string();
     let hidden = arguments.chars().count().saturating_sub(MAX_ARGUMENT_CHARS);

@@ -181,7 +181,7 @@ pub fn is_temporary(message: &str) -> bool {
     !has(&FINAL) && (has(&TEMPORARY) || names.iter().any(is_status))
 }
 
-/// Returns the words of an error: its type, code and message. A code may be a number, which repeats the status if there is
+/// Returns the type, code and message of an error, joined. A code may be a number, which repeats the status if there is
 /// one.
 fn words(error: &Value, numbers: bool) -> Option<String> {
     let words = match error {

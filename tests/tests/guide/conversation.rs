@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolgen_runtime::agent::agent_loop::{Transcript, WireModel};
 use toolgen_runtime::agent::{Agent, Model, TerminalApprover};
+use toolgen_runtime::layers::middleware::writes_need_approval;
 use toolgen_runtime::registry::discovery::Discovery;
 use toolgen_runtime::spec::toolset::Toolset;
 use toolgen_runtime::wire::{Calls, Deferred, Stream, ToolResultOptions, WireFormat};
@@ -24,7 +25,7 @@ async fn limited(toolbox: Toolbox, model: Model) -> AnyResult<String> {
 }
 
 fn asking(registry: Registry) -> AnyResult<Toolbox> {
-    page!("docs/conversation.md", "approve_writes(TerminalApprover::new())");
+    page!("docs/conversation.md", "middleware(writes_need_approval)");
     Ok(toolbox)
 }
 

@@ -275,6 +275,7 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ("toolgen/src/overlay/sources.rs", &["std::fs"], "looks for the document that an overlay extends"),
     ("toolgen/src/source.rs", &["std::fs"], "reads documents"),
     ("toolgen/src/source/archive.rs", &["std::fs"], "finds the archive in a path"),
+    ("toolgen/src/source/archive/unpack.rs", &["std::fs"], "asks whether an entry of an archive is a file"),
     ("toolgen/src/write.rs", &["std::fs"], "writes generated code"),
     ("toolgen/src/write/stale_files.rs", &["std::fs"], "finds generated code that is no longer written"),
 ];

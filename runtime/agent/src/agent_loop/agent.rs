@@ -122,7 +122,7 @@ impl<'a, M: LanguageModel> Agent<'a, M> {
             if let Some(other) = &other {
                 other.report(event.clone());
             }
-            // Nobody receives the events of a stream that was dropped.
+            // No one receives the events of a stream that was dropped.
             drop(sender.send(event));
         });
         let (transcript, mut limits) = (transcript.into(), self.limits.clone());

@@ -20,7 +20,7 @@ pub struct LoopOptions {
     /// reported by the vendor. Sub-agents have their own [limits](crate::sub_agent::AgentLimits). Default: no limit.
     pub max_tokens: Option<u64>,
     /// Maximum cost, after which no more requests are sent. The model must have a price, and its host must report the
-    /// tokens of its replies. Replies that break off and sub-agents are not counted. Default: no limit.
+    /// tokens of its replies. Interrupted replies and sub-agents are not counted. Default: no limit.
     pub max_cost: Option<Cost>,
     /// Maximum time of the loop. At the limit, a pending request to the model is dropped, and running calls are
     /// cancelled; all of them get results. Default: no limit.
@@ -34,7 +34,7 @@ pub struct LoopOptions {
     /// Ends the loop after a turn with calls that wait for an approval or for input, so that they can be resumed.
     /// Otherwise the model reads that they wait, and continues.
     pub stop_when_waiting: bool,
-    /// Receives the events of the run. Default: nobody.
+    /// Receives the events of the run. Default: no one.
     pub listener: Option<AgentListener>,
 }
 

@@ -225,7 +225,7 @@ impl Model {
             let retry = is_temporary(&error.message).then(|| RetryReason::new(error.message.clone()));
             Attempt { error: ModelError::Reply(error), retry }
         })?;
-        prepared.unless_failed(turn)
+        prepared.failure_of(&turn).map_or(Ok(turn), Err)
     }
 
     async fn read_stream(
@@ -259,7 +259,7 @@ impl Model {
             StopReason::Interrupted => {
                 Err(prepared.interrupted("the stream ended before the turn did".to_owned()))
             }
-            _ => prepared.unless_failed(reply),
+            _ => prepared.failure_of(&reply).map_or(Ok(reply), Err),
         }
     }
 
@@ -304,19 +304,17 @@ impl Prepared {
 
     fn interrupted(&self, reason: String) -> Attempt {
         let error = self.error(RequestErrorKind::Interrupted(reason));
-        Attempt::retryable(error, RetryReason::new("the reply broke off"))
+        Attempt::retryable(error, RetryReason::new("the reply was interrupted"))
     }
 
-    /// Returns a turn, or an error if the vendor failed in the middle of it without saying why.
-    fn unless_failed(&self, reply: ModelReply) -> Result<ModelReply, Attempt> {
+    /// Returns the failure of a turn in whose middle the vendor failed without saying why.
+    fn failure_of(&self, reply: &ModelReply) -> Option<Attempt> {
         if reply.stop != StopReason::Failed || !reply.calls.calls.is_empty() {
-            return Ok(reply);
+            return None;
         }
         let reason = format!("the vendor ended the turn with `{}`", reply.raw_stop_reason);
-        Err(Attempt::retryable(
-            self.error(RequestErrorKind::Reply(reason)),
-            RetryReason::new("the vendor failed"),
-        ))
+        let error = self.error(RequestErrorKind::Reply(reason));
+        Some(Attempt::retryable(error, RetryReason::new("the vendor failed")))
     }
 
     /// Masks the key in a message, which may repeat it, and shortens the message.

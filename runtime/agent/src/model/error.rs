@@ -26,7 +26,7 @@ pub enum RequestErrorKind {
     Unreachable(String),
     /// There was no complete reply in this time, see [`Model::with_timeout`](super::Model::with_timeout).
     Timeout(Duration),
-    /// The reply broke off.
+    /// The reply was interrupted.
     Interrupted(String),
     /// The vendor refused the request.
     Status {
@@ -64,7 +64,7 @@ impl fmt::Display for RequestError {
             RequestErrorKind::Timeout(limit) => {
                 write!(f, ": no complete reply within {limit:?}; `Model::with_timeout` sets another limit")?;
             }
-            RequestErrorKind::Interrupted(reason) => write!(f, ": the reply broke off: {reason}")?,
+            RequestErrorKind::Interrupted(reason) => write!(f, ": the reply was interrupted: {reason}")?,
             RequestErrorKind::Status { status, message, help } => {
                 write!(f, " → {status}")?;
                 [message, help]

@@ -138,7 +138,7 @@ fn segment(model: &str) -> String {
     for byte in model.bytes() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                escaped.push(char::from(byte))
+                escaped.push(char::from(byte));
             }
             _ => escaped.push_str(&format!("%{byte:02X}")),
         }

@@ -228,6 +228,17 @@ impl fmt::Debug for MiddlewareDecision {
     }
 }
 
+/// Middleware that requires an approval for every call of a tool that does not declare itself read-only:
+/// `Toolbox::builder(&registry).middleware(writes_need_approval).approver(…)`.
+#[must_use]
+pub fn writes_need_approval(request: &ToolRequest<'_>) -> MiddlewareDecision {
+    if request.spec.effects.read_only {
+        MiddlewareDecision::Allow
+    } else {
+        MiddlewareDecision::NeedApproval("The tool may change something.".to_owned())
+    }
+}
+
 /// Decides, on behalf of a person or a program, whether calls may run. See the [module](self) for an example.
 pub trait Approver: Send + Sync {
     /// Decides whether the call may run. The time that this takes does not count towards the tool's timeout. It is

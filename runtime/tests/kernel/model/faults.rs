@@ -101,7 +101,7 @@ async fn spent_credit_is_not_retried() {
 }
 
 #[tokio::test]
-async fn stream_that_breaks_off_is_retried() {
+async fn interrupted_stream_is_retried() {
     for case in cases() {
         let stream = case.stream();
         let half = ok(case.media_type, &stream[..stream.len() / 2]);
@@ -118,11 +118,11 @@ async fn stream_that_breaks_off_is_retried() {
                 AgentEvent::Retry { reason, .. } => Some(reason.as_str()),
                 _ => None,
             });
-            assert_eq!(retries.collect::<Vec<_>>(), ["the reply broke off"], "{}", case.name);
+            assert_eq!(retries.collect::<Vec<_>>(), ["the reply was interrupted"], "{}", case.name);
         }
         let server = Server::in_turn([ok(case.media_type, &stream[..stream.len() / 2])]);
         let error = error(watch(case.model(&server.url)).await.1);
-        assert!(error.contains("the reply broke off: "), "{}: {error}", case.name);
+        assert!(error.contains("the reply was interrupted: "), "{}: {error}", case.name);
         assert!(error.ends_with("(after 3 attempts)"), "{}: {error}", case.name);
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::ToolboxBuilder;
 use crate::layers::approval::Approvals;
-use crate::layers::middleware::{Approver, MiddlewareDecision, ToolRequest};
+use crate::layers::middleware::Approver;
 
 impl ToolboxBuilder {
     /// Sets the approver of the calls that middleware requires an approval for. Without an approver, these calls wait
@@ -14,17 +14,6 @@ impl ToolboxBuilder {
     pub fn approver(mut self, approver: impl Approver + 'static) -> ToolboxBuilder {
         self.layers.approver = Some(Arc::new(approver));
         self
-    }
-
-    /// Requires an approval for every call of a tool that does not declare itself read-only, and sets the
-    /// [approver](Self::approver), such as a person at the terminal.
-    #[must_use]
-    pub fn approve_writes(self, approver: impl Approver + 'static) -> ToolboxBuilder {
-        let ask_about_writes = |request: &ToolRequest<'_>| match request.spec.effects.read_only {
-            true => MiddlewareDecision::Allow,
-            false => MiddlewareDecision::NeedApproval("The tool may change something.".to_owned()),
-        };
-        self.middleware(ask_about_writes).approver(approver)
     }
 
     /// Sets how long an [`Approver`], an input handler or an effect handler may take. There is no limit by default.
