@@ -80,7 +80,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     show_tools(&toolbox, verbose)?;
 
     heading("2. A model calls them (a script stands for it), reads its errors, and corrects its call");
-    let model = WireModel::new(WireFormat::Anthropic, scripted(include_str!("../replies.json"))?);
+    let replies = serde_json::from_str(include_str!("../replies.json"))?;
+    let model = WireModel::new(WireFormat::Anthropic, scripted(replies));
     let turn = Turn::new("quickstart").with_session(Session::new("monday"));
     let mut agent = Agent::new(model, &toolbox)
         .with_turn(turn.clone())
@@ -145,12 +146,10 @@ fn source(name: &str) -> String {
     }
 }
 
-/// Returns a function that simulates requests to a vendor: it returns the replies of a JSON array in order.
-fn scripted(
-    replies: &str,
-) -> Result<impl FnMut(Value) -> Ready<Result<Value, &'static str>> + Send + use<>, Box<dyn Error>> {
-    let mut replies = serde_json::from_str::<Vec<Value>>(replies)?.into_iter();
-    Ok(move |_request| ready(replies.next().ok_or("the script has no more replies")))
+/// Returns a function that simulates requests to a vendor: it returns these replies in order.
+fn scripted(replies: Vec<Value>) -> impl FnMut(Value) -> Ready<Result<Value, &'static str>> + Send {
+    let mut replies = replies.into_iter();
+    move |_request| ready(replies.next().ok_or("the script has no more replies"))
 }
 
 /// Returns the call that waits for an approval.
