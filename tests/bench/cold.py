@@ -39,7 +39,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 RMCP = """use rmcp::handler::server::{ServerHandler, wrapper::Parameters};
 use rmcp::transport::stdio;
-use rmcp::{ServiceExt, tool, tool_handler, tool_router};
+use rmcp::{ServiceExt, tool, tool_router};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Add {
@@ -94,7 +94,7 @@ CONTENDERS = {
     "api": (TOOLGEN, runtime('"http", "typed"')),
     "agent": (TOOLGEN, runtime('"model"')),
     "agent-mcp": (TOOLGEN, runtime('"model", "mcp"')),
-    "rmcp": (RMCP.replace("use rmcp::{ServiceExt, tool, tool_handler, tool_router};", "use rmcp::{ServiceExt, tool, tool_router};"), TOKIO + SERDE + 'rmcp = { version = "=3.11.0", features = ["server", "macros", "transport-io"] }\n'),
+    "rmcp": (RMCP, TOKIO + SERDE + 'rmcp = { version = "=3.11.0", features = ["server", "macros", "transport-io"] }\n'),
     "rig": (RIG, TOKIO + SERDE + 'rig-core = { version = "=0.46.0", default-features = false, features = ["derive"] }\nrig-derive = "=0.46.0"\n'),
 }
 

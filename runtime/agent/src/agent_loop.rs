@@ -310,11 +310,9 @@ impl Running<'_> {
                 message.raw.messages = message.raw.messages.into_iter().filter_map(shallow).collect();
             }
             let (text, calls, stop) = (message.text.clone(), message.calls.clone(), message.stop);
-            let usage = message.usage;
             self.transcript.push(Entry::Model(message));
             if !calls.is_empty() {
                 nudged = false;
-                self.set_request(info, usage, model.cost(&usage));
                 if let Some(end) = self.answer(calls).await {
                     return Ok(end);
                 }
@@ -356,6 +354,9 @@ impl Running<'_> {
                 listener.report(AgentEvent::Text(message.text.clone()));
             }
             listener.report(AgentEvent::Turn { usage: message.usage, cost });
+        }
+        if !message.calls.is_empty() {
+            self.set_request(info, message.usage, cost);
         }
         Ok(message)
     }

@@ -100,6 +100,12 @@ fn reserved(text: &str) -> String {
     out
 }
 
+/// Encodes a string as one segment of a path.
+#[must_use]
+pub fn escape_uri(text: &str) -> Cow<'_, str> {
+    escape(text, Escape::Uri)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

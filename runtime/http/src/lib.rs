@@ -92,6 +92,8 @@ pub use credentials::{
     CredentialRequest, Credentials, MissingCredential, MissingCredentials, NoCredentials, StaticCredentials,
     authorize,
 };
+#[doc(hidden)]
+pub use encode::escape_uri;
 pub use engine::{BlockedHost, EngineError, HttpEngine};
 pub use env::EnvCredentials;
 #[doc(hidden)]

@@ -94,7 +94,8 @@ fn show(compiled: &Compiled, task: &Check, output: &mut Output) -> io::Result<()
     ))
 }
 
-fn plural(count: usize, noun: &str) -> String {
+/// Returns a number with a noun in the singular or plural.
+pub(super) fn plural(count: usize, noun: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{ending}")
 }

@@ -7,6 +7,7 @@ use tokio::time::timeout;
 use toolgen_http::{
     Body, HttpEngine, HttpRequest, Redirects, RetryReason, RetryState, Secret, page_text, secret_from_env,
 };
+use toolgen_kernel::base::media_type::essence;
 use toolgen_kernel::base::printable::printable;
 use toolgen_kernel::base::truncate::cut;
 use toolgen_wire::{
@@ -157,9 +158,8 @@ impl Model {
             }
         };
         let status = response.status();
-        let kind =
-            response.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let kind = response.headers().get("content-type").and_then(|kind| kind.to_str().ok());
+        let kind = essence(kind.unwrap_or_default());
         if !status.is_success() {
             let advice = response.headers().get("x-should-retry").and_then(|advice| advice.to_str().ok());
             let is_temporary = match advice {
@@ -193,9 +193,7 @@ impl Model {
             self.read_reply(prepared, &mut response, &kind).await
         }
     }
-}
 
-impl Model {
     async fn read_reply(
         &self,
         prepared: &Prepared,
@@ -220,11 +218,8 @@ impl Model {
             let reason = format!("the response is not the JSON reply of a model, but {}", text.trim_start());
             Attempt::last(prepared.error(RequestErrorKind::Reply(reason)))
         })?;
-        let turn = self.template.format.turn(&reply).map_err(|error| {
-            let error = prepared.masked(error);
-            let retry = is_temporary(&error.message).then(|| RetryReason::new(error.message.clone()));
-            Attempt { error: ModelError::Reply(error), retry }
-        })?;
+        let turn = self.template.format.turn(&reply);
+        let turn = turn.map_err(|error| prepared.vendor_error(error, ModelError::Reply))?;
         prepared.failure_of(&turn).map_or(Ok(turn), Err)
     }
 
@@ -317,6 +312,13 @@ impl Prepared {
         Some(Attempt::retryable(error, RetryReason::new("the vendor failed")))
     }
 
+    /// Returns the failure of an attempt by an error that the vendor sent. It is retried if the vendor calls it temporary.
+    fn vendor_error(&self, error: WireError, failed: impl FnOnce(WireError) -> Failed) -> Attempt {
+        let error = self.masked(error);
+        let retry = is_temporary(&error.message).then(|| RetryReason::new(error.message.clone()));
+        Attempt { error: failed(error), retry }
+    }
+
     /// Masks the key in a message, which may repeat it, and shortens the message.
     fn masked(&self, mut error: WireError) -> WireError {
         error.message = self.shown(&error.message);
@@ -347,13 +349,11 @@ fn retry_delay(body: &[u8]) -> Option<Duration> {
     Duration::try_from_secs_f64(delay.strip_suffix('s')?.parse().ok()?).ok()
 }
 
-/// Returns the failure of a stream. Errors that the vendor calls temporary are retried.
+/// Returns the failure of a stream.
 fn failed_stream(prepared: &Prepared, error: StreamError) -> Attempt {
     match error {
         StreamError::Provider(error) => {
-            let error = prepared.masked(error);
-            let reason = is_temporary(&error.message).then(|| RetryReason::new(error.message.clone()));
-            Attempt { error: ModelError::Stream(StreamError::Provider(error)), retry: reason }
+            prepared.vendor_error(error, |error| ModelError::Stream(StreamError::Provider(error)))
         }
         StreamError::Event(error) => {
             Attempt::last(ModelError::Stream(StreamError::Event(prepared.masked(error))))

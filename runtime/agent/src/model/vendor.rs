@@ -1,7 +1,7 @@
 //! What the APIs of vendors have in common, and where they differ: URL, key, headers.
 
 use serde_json::{Value, json};
-use toolgen_http::{Secret, secret_from_env};
+use toolgen_http::{Secret, escape_uri, secret_from_env};
 use toolgen_wire::WireFormat;
 
 /// The API of a vendor.
@@ -105,7 +105,8 @@ impl Vendor {
         // Google lists its models with this prefix.
         let model =
             model.strip_prefix("models/").filter(|_| self.format == WireFormat::Gemini).unwrap_or(model);
-        let path = self.paths[usize::from(streamed)].replace("{model}", &segment(model));
+        // Names of Bedrock contain `:` and, as ARNs, `/`.
+        let path = self.paths[usize::from(streamed)].replace("{model}", &escape_uri(model));
         // Gateways such as Azure's have a query in their base URL.
         match base.split_once('?') {
             Some((base, query)) => {
@@ -130,18 +131,4 @@ impl Vendor {
     pub(super) fn key(&self) -> Option<(Secret, &'static str)> {
         self.key_variables.iter().find_map(|variable| Some((secret_from_env(variable)?, *variable)))
     }
-}
-
-/// Escapes a model's name for a segment of a path: names of Bedrock contain `:` and, as ARNs, `/`.
-fn segment(model: &str) -> String {
-    let mut escaped = String::with_capacity(model.len());
-    for byte in model.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                escaped.push(char::from(byte));
-            }
-            _ => escaped.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    escaped
 }

@@ -8,6 +8,7 @@ use toolgen::contract::{load, surface};
 use toolgen::problem::codes;
 use toolgen::{Document, Options, Problems, Program, Severity, compile};
 
+use super::super::check::plural;
 use super::super::output::Output;
 use super::Finding;
 use super::package::Package;
@@ -113,10 +114,6 @@ fn is_document(path: &Path) -> bool {
     MARKS
         .iter()
         .any(|mark| text.contains(&format!("\"{mark}")) || text.lines().any(|line| line.starts_with(mark)))
-}
-
-fn plural(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 fn document_finding(path: &Path, program: Option<&Program>, problems: &Problems) -> Finding {
