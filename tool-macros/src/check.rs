@@ -119,8 +119,8 @@ impl Tool {
     }
 
     fn check_examples(&self, errors: &mut Errors) {
-        let span = self.docs.span.unwrap_or_else(Span::call_site);
         for example in &self.docs.examples {
+            let span = example.span.or(self.docs.span).unwrap_or_else(Span::call_site);
             match json::object_keys(&example.arguments) {
                 Err(error) => {
                     errors.push(syn::Error::new(span, format!("an example is not a JSON object: {error}")));

@@ -51,6 +51,8 @@ pub(crate) struct Example {
     pub(crate) summary: String,
     /// The arguments, as JSON.
     pub(crate) arguments: String,
+    /// Where it is written, if not in the documentation.
+    pub(crate) span: Option<Span>,
 }
 
 /// Reads the doc comments among the attributes.
@@ -227,7 +229,11 @@ impl ExampleReader {
         if is_opening {
             self.block = Some(String::new());
         } else if let Some(block) = self.block.take() {
-            examples.push(Example { summary: self.take_summary(), arguments: block.trim().to_owned() });
+            examples.push(Example {
+                summary: self.take_summary(),
+                arguments: block.trim().to_owned(),
+                span: None,
+            });
         }
     }
 
@@ -242,7 +248,7 @@ impl ExampleReader {
             (Some(start), Some(end)) if start < end => {
                 self.summary.push(line[..start].trim().to_owned());
                 let arguments = line[start + 1..=end].to_owned();
-                examples.push(Example { summary: self.take_summary(), arguments });
+                examples.push(Example { summary: self.take_summary(), arguments, span: None });
             }
             _ if !line.is_empty() => self.summary.push(line.to_owned()),
             _ => {}

@@ -91,7 +91,12 @@ pub(crate) fn read(
     errors: &mut Errors,
 ) -> Tool {
     signature::check(signature, is_method, errors);
-    let docs = docs::read(attributes);
+    let mut docs = docs::read(attributes);
+    docs.examples.extend(attr.examples.iter().map(|text| docs::Example {
+        summary: String::new(),
+        arguments: text.value(),
+        span: Some(text.span()),
+    }));
     let mut params: Vec<Param> =
         signature.inputs.iter_mut().filter_map(|input| param::read(input, errors)).collect();
     param::describe(&mut params, &docs, errors);

@@ -31,6 +31,7 @@ mod errors;
 mod expand;
 mod foreign;
 mod foreign_keys;
+mod hints;
 mod json;
 mod methods;
 mod names;

@@ -10,6 +10,7 @@ use crate::attr::{self, Key, Value};
 use crate::dialects::DIALECTS;
 use crate::effects::{self, Effects};
 use crate::errors::Errors;
+use crate::hints;
 use crate::names;
 use crate::requires::{self, Requirement};
 
@@ -44,6 +45,8 @@ const KEYS: &[&str] = &[
     "undocumented",
     "dialects",
     "exact",
+    "example",
+    "hints",
     "ignore_unknown",
     "crate",
 ];
@@ -77,6 +80,8 @@ pub(crate) struct ToolAttr {
     pub(crate) requires: Vec<Requirement>,
     /// The resources that the tool reads and writes; `{name}` is the value of an argument.
     pub(crate) resources: Vec<LitStr>,
+    /// Example calls, as JSON objects.
+    pub(crate) examples: Vec<LitStr>,
     /// Other fields of the specification.
     pub(crate) fields: Vec<TokenStream>,
 }
@@ -149,6 +154,8 @@ fn read_key(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
             }
         }
         "result_limit" => tool.fields.extend(result_limit(key, errors)),
+        "example" => tool.examples.extend(key.texts(errors)),
+        "hints" => tool.fields.extend(hints::read(key, errors)),
         "requires" => requires(tool, key, errors),
         "exactly_one" | "at_most_one" => relation(tool, key, errors),
         "complete" => complete(tool, key, errors),

@@ -37,7 +37,7 @@ use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::Dialects;
 use toolgen_kernel::schema::dialect::Dialect;
 use toolgen_kernel::toolbox::Toolbox;
-use toolgen_wire::{PlanError, Usage};
+use toolgen_wire::{PlanError, PlanOptions, ToolChoice, Usage};
 
 use crate::agent_loop::template::RequestTemplate;
 use crate::agent_loop::wire_model::answerable;
@@ -187,6 +187,29 @@ impl Model {
     #[must_use]
     pub fn with_dialect(mut self, dialect: &'static Dialect) -> Model {
         self.template.dialect = Some(dialect);
+        self
+    }
+
+    /// Sets how tools are offered: their examples, programs that the vendor runs, cache points, deferred tools, tools of
+    /// the vendor. See [`PlanOptions`].
+    #[must_use]
+    pub fn with_tool_options(mut self, options: PlanOptions) -> Model {
+        self.template.tool_options = options;
+        self
+    }
+
+    /// Sets which tools the model must or may call in the first turn after each message of the user. In later turns, it
+    /// decides.
+    #[must_use]
+    pub fn with_tool_choice(mut self, choice: ToolChoice) -> Model {
+        self.template.tool_choice = Some(choice);
+        self
+    }
+
+    /// Sets whether the model may make several calls in a turn. Default: the vendor's, mostly yes.
+    #[must_use]
+    pub fn with_parallel_calls(mut self, parallel: bool) -> Model {
+        self.template.parallel_calls = Some(parallel);
         self
     }
 

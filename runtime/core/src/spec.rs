@@ -11,6 +11,7 @@ use crate::schema::shape::closed_variants::with_complete_variants;
 use crate::schema::shape::decode::{decode, fits};
 use crate::schema::shape::{Def, Kind, Schema, Shape, Slim, resolved};
 
+pub use hints::Hints;
 pub use name::{MAX_NAME, NameError, ToolName};
 pub use size::ToolSchema;
 
@@ -19,6 +20,7 @@ pub mod docs;
 pub mod drift;
 #[doc(hidden)]
 pub mod graph;
+pub mod hints;
 pub(crate) mod hosts;
 pub mod limits;
 pub mod lint;
@@ -106,6 +108,8 @@ pub struct ToolSpec {
     pub completion: Option<Completion>,
     /// Whether the tool delegates a task to another agent; see `SubAgentTool`. Such an agent gets no delegating tools.
     pub sub_agent: bool,
+    /// Properties for the tool interfaces of vendors and of MCP.
+    pub hints: Hints,
     /// If set, the tool is deprecated; the text names the replacement or is empty.
     pub deprecated: Option<Text>,
 }
@@ -140,6 +144,7 @@ impl ToolSpec {
         requires: List::EMPTY,
         completion: None,
         sub_agent: false,
+        hints: Hints::NONE,
         deprecated: None,
     };
 }

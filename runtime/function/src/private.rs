@@ -80,6 +80,7 @@ pub mod function {
     pub use toolgen_kernel::call::roots::inside;
     pub use toolgen_kernel::schema::dialect;
     pub use toolgen_kernel::schema::shape::{Extra, Number, RelationKind, Schema};
+    pub use toolgen_kernel::spec::hints::{Callers, Hints, Icon, InputFormat};
     pub use toolgen_kernel::spec::{
         Completion, Effects, Example, Files, Network, Requirement, RequirementKind, Timeout, ToolName,
         ToolSpec,
@@ -104,6 +105,14 @@ pub mod function {
     pub fn list<T, const N: usize>(items: [T; N]) -> Vec<T> {
         Vec::from(items)
     }
+
+    /// The base of an icon.
+    pub const ICON: Icon = Icon {
+        src: toolgen_kernel::Text::EMPTY,
+        mime_type: toolgen_kernel::Text::EMPTY,
+        sizes: toolgen_kernel::base::frozen::List::EMPTY,
+        theme: toolgen_kernel::Text::EMPTY,
+    };
 
     /// The base of a requirement.
     pub const REQUIREMENT: Requirement = Requirement {

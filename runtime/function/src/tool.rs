@@ -58,7 +58,12 @@
 //! are ignored, not rejected) and `crate = path`. `exclusive`, `reads("file:{path}")` and `writes("file:{path}")`
 //! control which calls of a turn may overlap; see [dispatch](toolgen_kernel::toolbox::dispatch). A result larger than
 //! `result_limit = "64KiB"` is split into [pages](toolgen_kernel::layers::pages), unless paging is disabled in the
-//! toolbox.
+//! toolbox. `example = r#"{"path": "a.txt"}"#` is an example call without a summary, checked as those of the
+//! documentation are.
+//!
+//! `hints(…)` sets [properties](toolgen_kernel::spec::hints::Hints) for the tool interfaces of vendors and of MCP:
+//! `callers = "programs"` (or `"both"`), `eager_input`, `text`, `lark = "…"` or `regex = "…"` (the only argument,
+//! `input`, is a text of this form), `icon = "https://…"`, and `meta = "{…}"`.
 //!
 //! An undeclared effect is assumed to be the most dangerous one. Declare effects with `read_only`, `destructive`,
 //! `idempotent`, `open_world`, `spawns` (flags, also `= false`), `files = "none" | "read" | "write"`, `network("host",

@@ -83,6 +83,8 @@ pub struct ToolCall {
     /// If the model made the call through another tool, the name of that tool, which the response then has.
     #[doc(hidden)]
     pub via: Option<Text>,
+    /// If a program that the model's vendor runs made the call, the vendor's ID of the program.
+    pub program: Option<Text>,
     /// The saved state of a call that waited and now resumes. Not part of the JSON, since only sealed state can be
     /// trusted.
     pub(crate) resumption: Option<Box<Resumption>>,
@@ -95,6 +97,9 @@ impl serde_core::Serialize for ToolCall {
         let mut out = json!({ "id": self.id, "name": self.name, "arguments": self.arguments });
         if let Some(reason) = &self.blocked {
             out["blocked"] = json!(reason);
+        }
+        if let Some(program) = &self.program {
+            out["program"] = json!(program);
         }
         out.serialize(serializer)
     }
@@ -109,6 +114,7 @@ impl<'de> serde_core::Deserialize<'de> for ToolCall {
             arguments: members.take("arguments")?,
             blocked: members.or_default("blocked")?,
             via: None,
+            program: members.or_default("program")?,
             resumption: None,
         })
     }
@@ -118,7 +124,14 @@ impl ToolCall {
     /// Creates a call.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: Value) -> ToolCall {
         let (id, name) = (id.into().into(), name.into().into());
-        ToolCall { id, name, arguments, blocked: None, via: None, resumption: None }
+        ToolCall { id, name, arguments, blocked: None, via: None, program: None, resumption: None }
+    }
+
+    /// Sets the vendor's ID of the program that made the call.
+    #[must_use]
+    pub fn by_program(mut self, program: impl Into<Text>) -> ToolCall {
+        self.program = Some(program.into());
+        self
     }
 
     /// Creates a call with `null` as its arguments.
@@ -203,6 +216,8 @@ pub struct ToolResponse {
     /// Whether the tool was never started: a hook blocked the call, a message of the user was waiting, or its
     /// turn had too many calls.
     pub skipped: bool,
+    /// If a program that the model's vendor runs made the call, the vendor's ID of the program, which gets the result.
+    pub program: Option<Text>,
     /// When the call arrived.
     pub started: SystemTime,
     /// How long the call took.
@@ -220,6 +235,7 @@ impl ToolResponse {
             name: call.name.clone(),
             outcome,
             skipped: false,
+            program: call.program.clone(),
             started: SystemTime::now(),
             duration: Duration::ZERO,
             declared: None,
@@ -228,11 +244,12 @@ impl ToolResponse {
 
     /// Makes this a response of the tool through which the call was made, if any. That tool declares no structured
     /// result.
-    pub(crate) fn attribute_to(&mut self, via: Option<Text>) {
-        if let Some(via) = via {
+    pub(crate) fn attribute_to(&mut self, call: ToolCall) {
+        if let Some(via) = call.via {
             self.name = via;
             self.declared = None;
         }
+        self.program = call.program;
     }
 
     /// Creates the response to a call that does not run, with the reason for the model.

@@ -34,6 +34,7 @@ pub mod prelude {
     pub use crate::base::frozen::Frozen::Static as S;
     pub use crate::schema::shape::slim::{DescriptionLimit, Slim};
     pub use crate::schema::shape::{Def, Schema};
+    pub use crate::spec::hints::{Callers, Hints, Icon, InputFormat};
     pub use crate::spec::limits::EffectLimits;
     pub use crate::spec::plan::{
         AgentPlan, ArgvTemplate, Body, BodyField, BodySource, Codec, CommandOutput, CommandPlan,

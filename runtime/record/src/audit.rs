@@ -79,7 +79,8 @@ pub struct AuditIntent {
     /// The model's ID for the call.
     pub tool_call_id: Text,
     /// The redacted arguments. If a client sent values of the context, they are in the member [`CLIENT`]; if the loop
-    /// of an agent made the call, the request that led to it is in the member [`REQUEST`].
+    /// of an agent made the call, the request that led to it is in the member [`REQUEST`]; if a program made it, the ID of
+    /// the program is in the member [`PROGRAM`].
     pub parameters: Value,
     /// When the call arrived: UTC as RFC 3339 with milliseconds, so that the strings sort like the times.
     pub timestamp: String,
@@ -96,6 +97,10 @@ pub struct AuditIntent {
 /// The member of the recorded [parameters](AuditIntent::parameters) with the values of the context that a client sent,
 /// which are not trusted.
 pub const CLIENT: &str = "@client";
+
+/// The member of the recorded [parameters](AuditIntent::parameters) with the vendor's ID of the program that made the
+/// call, if a program that the model's vendor runs did.
+pub const PROGRAM: &str = "@program";
 
 /// The member of the recorded [parameters](AuditIntent::parameters) with the request to the model that led to the
 /// call: its `number` among the requests of the program, which all calls of a turn share, the start of the user's first

@@ -3,6 +3,7 @@
 mod custom;
 mod hostile;
 mod loops;
+pub(crate) mod programs;
 pub(crate) mod recorded;
 mod streams;
 mod transcripts;

@@ -8,6 +8,7 @@ use toolgen_test_support::golden;
 mod helpers;
 mod plan;
 mod properties;
+pub(crate) mod properties_of_tools;
 mod strict;
 mod tools;
 mod turns;

@@ -4,13 +4,16 @@ use serde_json::{Value, json};
 use toolgen_kernel::call::{ToolCall, ToolResponse};
 use toolgen_kernel::schema::dialect::{ANTHROPIC, Dialect};
 use toolgen_kernel::spec::ToolSpec;
+use toolgen_kernel::spec::hints::Callers;
 
 use super::ToolResultOptions;
 use super::calls::{Item, ParsedCall, arguments, text};
 use super::content::{self, Media};
 use super::format::{Conversation, Format};
 use super::layout::{Layout, ResponseEnd, StopReason};
-use super::request::Request;
+use super::plan::{CacheTtl, PlanOptions};
+use super::properties::{Property, ToolProperties};
+use super::request::{CallPolicy, Request, ToolChoice};
 use super::tools::{self, object};
 use super::turn::{Usage, count};
 
@@ -30,11 +33,23 @@ pub(super) static FORMAT: Format = Format {
     answer: tool_result,
     message: "content",
     tool,
+    properties: &[Property::Examples, Property::Callers, Property::EagerInput],
+    set_properties,
+    arrange,
     beside: |message| message.get("content").and_then(Value::as_str).map(single_text).into_iter().collect(),
     usage,
     keep: |message, blocks| keep(message, blocks, "content"),
+    carry: |message| match message.pointer("/container/id") {
+        Some(id) => json!({ "container": id }),
+        None => Value::Null,
+    },
     assemble: super::stream::anthropic::assemble,
-    conversation: Some(Conversation { user: |text| json!({ "type": "text", "text": text }), model, request }),
+    conversation: Some(Conversation {
+        user: |text| json!({ "type": "text", "text": text }),
+        model,
+        request,
+        policy,
+    }),
     ..Format::EMPTY
 };
 
@@ -134,7 +149,7 @@ fn is_piece(event: &Value) -> bool {
 
 fn item(block: &Value) -> Item<'_> {
     match text(block, "type") {
-        "tool_use" => Item::Call(ParsedCall::of(block, "id", "/id", "input")),
+        "tool_use" => Item::Call(ParsedCall::of(block, "id", "/id", "input").by_program(block, "tool_id")),
         "text" => Item::Text(text(block, "text").into()),
         "thinking" => Item::Thinking(text(block, "thinking").into()),
         // The vendor runs `server_tool_use` and `mcp_tool_use`.
@@ -144,6 +159,9 @@ fn item(block: &Value) -> Item<'_> {
 
 fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value {
     let is_error = response.is_error();
+    if let Some(value) = content::for_program(response) {
+        return json!({ "type": "tool_result", "tool_use_id": response.id.as_str(), "content": value });
+    }
     let text_only_reason = content::text_only_reason(is_error, options);
     let mut blocks =
         content::blocks(response, text_only_reason, |text| json!({ "type": "text", "text": text }), media);
@@ -187,4 +205,57 @@ fn media(media: &Media<'_>) -> Option<Value> {
 
 fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
     tools::named_tool(spec, "input_schema", schema, dialect)
+}
+
+/// The tool that runs programs of the model (anthropic-sdk-python 2.14.0, `code_execution_tool_20260521_param.py`).
+const CODE_EXECUTION: &str = "code_execution_20260521";
+
+fn set_properties(tool: &mut Value, properties: ToolProperties) {
+    if !properties.examples.is_empty() {
+        tool["input_examples"] = Value::Array(properties.examples);
+    }
+    // The default is `direct`.
+    match properties.callers {
+        Some(Callers::Programs) => tool["allowed_callers"] = json!([CODE_EXECUTION]),
+        Some(Callers::Both) => tool["allowed_callers"] = json!(["direct", CODE_EXECUTION]),
+        Some(Callers::Model) | None => {}
+    }
+    if properties.eager_input {
+        tool["eager_input_streaming"] = true.into();
+    }
+}
+
+fn arrange(tools: Vec<Value>, options: &PlanOptions) -> Vec<Value> {
+    let mut tools = match &options.deferred {
+        Some(deferred) => deferred.anthropic(tools),
+        None => tools,
+    };
+    if tools.iter().any(|tool| tool.get("allowed_callers").is_some()) {
+        tools.insert(0, json!({ "type": CODE_EXECUTION, "name": "code_execution" }));
+    }
+    // A deferred tool cannot be a cache point.
+    let last = tools.iter_mut().rfind(|tool| tool.get("defer_loading") != Some(&Value::Bool(true)));
+    if let (Some(ttl), Some(tool)) = (options.cache, last) {
+        tool["cache_control"] = match ttl {
+            CacheTtl::FiveMinutes => json!({ "type": "ephemeral" }),
+            CacheTtl::OneHour => json!({ "type": "ephemeral", "ttl": "1h" }),
+        };
+    }
+    tools
+}
+
+fn policy(policy: CallPolicy<'_>) -> Result<Value, &'static str> {
+    let mut choice = match policy.choice {
+        None | Some(ToolChoice::Auto | ToolChoice::Validated) => json!({ "type": "auto" }),
+        Some(ToolChoice::None) => json!({ "type": "none" }),
+        Some(ToolChoice::Required) => json!({ "type": "any" }),
+        Some(ToolChoice::Tool(name)) => json!({ "type": "tool", "name": name.as_str() }),
+        Some(ToolChoice::AnyOf(_)) => {
+            return Err("cannot require one of several tools; offer only these, with `ToolChoice::Required`");
+        }
+    };
+    if let (Some(parallel), false) = (policy.parallel, policy.choice == Some(&ToolChoice::None)) {
+        choice["disable_parallel_tool_use"] = Value::Bool(!parallel);
+    }
+    Ok(json!({ "tool_choice": choice }))
 }

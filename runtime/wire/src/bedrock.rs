@@ -10,7 +10,8 @@ use super::calls::{Item, ParsedCall, arguments, text};
 use super::content::{self, Media, MediaKind};
 use super::format::{Conversation, Format};
 use super::layout::{Layout, ResponseEnd, StopReason};
-use super::request::{Request, parts};
+use super::plan::{CacheTtl, PlanOptions};
+use super::request::{CallPolicy, Request, ToolChoice, parts};
 use super::tools::{self, object};
 use super::turn::{Usage, count};
 use super::{ToolResultOptions, anthropic};
@@ -33,11 +34,12 @@ pub(super) static FORMAT: Format = Format {
     answer: tool_result,
     message: "content",
     tool,
+    arrange,
     list: |tools| object([("tools", Value::Array(tools))]),
     usage,
     keep: |message, blocks| anthropic::keep(message, blocks, "content"),
     assemble: super::stream::bedrock::assemble,
-    conversation: Some(Conversation { user: |text| json!({ "text": text }), model, request }),
+    conversation: Some(Conversation { user: |text| json!({ "text": text }), model, request, policy }),
     ..Format::EMPTY
 };
 
@@ -157,4 +159,33 @@ fn document_name(id: &str, index: usize) -> String {
 fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
     let schema = object([("json", schema)]);
     object([("toolSpec", tools::named_tool(spec, "inputSchema", schema, dialect))])
+}
+
+fn arrange(mut tools: Vec<Value>, options: &PlanOptions) -> Vec<Value> {
+    if let (Some(ttl), false) = (options.cache, tools.is_empty()) {
+        tools.push(match ttl {
+            CacheTtl::FiveMinutes => json!({ "cachePoint": { "type": "default" } }),
+            CacheTtl::OneHour => json!({ "cachePoint": { "type": "default", "ttl": "1h" } }),
+        });
+    }
+    tools
+}
+
+fn policy(policy: CallPolicy<'_>) -> Result<Value, &'static str> {
+    if policy.parallel.is_some() {
+        return Err(
+            "has no parameter for parallel calls; that of a model goes into `additionalModelRequestFields`",
+        );
+    }
+    let choice = match policy.choice {
+        None => return Ok(Value::Null),
+        Some(ToolChoice::Auto | ToolChoice::Validated) => json!({ "auto": {} }),
+        Some(ToolChoice::Required) => json!({ "any": {} }),
+        Some(ToolChoice::Tool(name)) => json!({ "tool": { "name": name.as_str() } }),
+        Some(ToolChoice::None) => return Err("cannot forbid calls; offer no tools"),
+        Some(ToolChoice::AnyOf(_)) => {
+            return Err("cannot require one of several tools; offer only these, with `ToolChoice::Required`");
+        }
+    };
+    Ok(json!({ "toolConfig": { "toolChoice": choice } }))
 }

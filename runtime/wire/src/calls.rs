@@ -136,6 +136,8 @@ pub struct ParsedCall<'v> {
     pub(super) name: &'v str,
     /// The arguments.
     pub(super) arguments: Option<Cow<'v, Value>>,
+    /// The ID of the program that made the call, if one did.
+    pub(super) program: Option<&'v str>,
     /// Why the call must not run, if it must not.
     pub(super) blocked: Option<Blocked>,
 }
@@ -162,8 +164,16 @@ impl<'v> ParsedCall<'v> {
             kind: Id::Standard,
             name: text(owner, "name"),
             arguments: owner.get(arguments).map(Cow::Borrowed),
+            program: None,
             blocked: None,
         }
+    }
+
+    /// Sets the ID of the program that made the call: a string under this key of the member `caller`, if there is one.
+    #[must_use]
+    pub fn by_program(mut self, owner: &'v Value, key: &str) -> ParsedCall<'v> {
+        self.program = owner.get("caller").map(|caller| text(caller, key)).filter(|id| !id.is_empty());
+        self
     }
 
     /// Marks the call as incomplete if `truncated` is set.
@@ -258,7 +268,8 @@ impl ParsedCall<'_> {
     fn finish(self, id: String, stopped: Option<&Text>) -> ToolCall {
         let without_name = || self.name.is_empty().then(|| Blocked::Malformed("it has no name".into()));
         let blocked = stopped.cloned().map(Blocked::Stopped).or(self.blocked).or_else(without_name);
-        let call = ToolCall::new(id, self.name, normalize_arguments(self.arguments));
+        let mut call = ToolCall::new(id, self.name, normalize_arguments(self.arguments));
+        call.program = self.program.map(Text::copy_of);
         match blocked {
             Some(reason) => call.blocked(reason),
             None => call,

@@ -6,6 +6,7 @@ use serde_json::Value;
 use toolgen_kernel::base::media_type::essence;
 use toolgen_kernel::call::ToolResponse;
 use toolgen_kernel::call::result::{Content, ResourceData};
+use toolgen_kernel::call::structured::Structured;
 
 use super::ToolResultOptions;
 
@@ -78,6 +79,22 @@ impl Media<'_> {
 fn decoded_len(base64: &str) -> usize {
     let digits = base64.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').count();
     digits / 4 * 3 + digits % 4 * 3 / 4
+}
+
+/// Returns the result of a call that a program made, as the program parses it: the structured value as JSON, without
+/// what surrounds it for a model, such as the status line of a response. `None` if there is no such value, or if a model
+/// made the call.
+pub(super) fn for_program(response: &ToolResponse) -> Option<String> {
+    response.program.as_ref()?;
+    let result = response.outcome.as_ref().ok().filter(|result| !result.is_error())?;
+    match &result.structured {
+        // Unchanged, because a number may be more precise than any value.
+        Structured::Json(text) => result.structured().is_ok().then(|| text.to_string()),
+        Structured::Details | Structured::DetailsWithout(_) if response.declared.is_some() => {
+            Some(result.structured().ok()?.to_string())
+        }
+        _ => None,
+    }
 }
 
 /// A part of the content, as the formats distinguish them.

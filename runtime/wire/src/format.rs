@@ -37,7 +37,8 @@ use std::hash::{Hash, Hasher};
 use serde_json::Value;
 
 use super::ToolResultOptions;
-use super::request::Request;
+use super::plan::PlanOptions;
+use super::request::{CallPolicy, Request};
 use super::tools::{self, ToolWriter};
 use super::turn::Usage;
 use toolgen_kernel::call::{ToolCall, ToolResponse};
@@ -45,6 +46,7 @@ use toolgen_kernel::schema::dialect::{Dialect, JSON_SCHEMA};
 
 pub use super::calls::{Item, ParsedCall as WrittenCall, text};
 pub use super::layout::{Layout, ResponseEnd};
+pub use super::properties::{Property, ToolProperties};
 pub use super::stream::assembly::Assembly;
 pub use super::turn::count;
 
@@ -57,6 +59,14 @@ pub struct Format {
     pub dialect: &'static Dialect,
     /// Renders a tool from its specification and the schema of its arguments in a dialect.
     pub tool: ToolWriter,
+    /// The properties that [`set_properties`](Self::set_properties) writes. Others are told in the description of a tool.
+    pub properties: &'static [Property],
+    /// Adds properties to a rendered tool.
+    pub set_properties: fn(&mut Value, ToolProperties),
+    /// Arranges the tools of a request by the options of a plan: in groups, with cache points, and with tools of the
+    /// vendor that the options need.
+    #[doc(hidden)]
+    pub arrange: fn(Vec<Value>, &PlanOptions) -> Vec<Value>,
     /// Turns the list of tools into the value for a request.
     pub list: fn(Vec<Value>) -> Value,
     /// Where a response contains its blocks.
@@ -72,6 +82,9 @@ pub struct Format {
     /// Returns the messages of a request that contain a turn unchanged. The arguments are the object that contains the
     /// blocks (or null), and the blocks.
     pub keep: fn(&Value, &[Value]) -> Vec<Value>,
+    /// Returns the members that the next request must have, from the object that contains the blocks of a response: the
+    /// ID of the container in which a program waits. Null for none.
+    pub carry: fn(&Value) -> Value,
     /// Renders a tool result.
     pub answer: fn(&ToolResponse, &ToolResultOptions<'_>) -> Value,
     /// The key of a user message that contains all tool results. If empty, each result is a separate message.
@@ -90,8 +103,11 @@ pub struct Conversation {
     pub user: fn(&str) -> Value,
     /// Renders a turn of another vendor's model from its text and its calls.
     pub model: fn(&str, &[ToolCall]) -> Vec<Value>,
-    /// Renders a request.
+    /// Renders a request, without its choice of tools.
     pub request: fn(Request<'_>) -> Value,
+    /// Returns the members of a request for a choice of tools and for parallel calls; they are merged into the request.
+    /// `Err` says what the format cannot do, such as `cannot forbid calls`.
+    pub policy: fn(CallPolicy<'_>) -> Result<Value, &'static str>,
 }
 
 impl Format {
@@ -101,6 +117,9 @@ impl Format {
         name: "",
         dialect: &JSON_SCHEMA,
         tool: |spec, schema, dialect| tools::named_tool(spec, "parameters", schema, dialect),
+        properties: &[],
+        set_properties: |_, _| {},
+        arrange: |tools, _| tools,
         list: Value::Array,
         layout: Layout::EMPTY,
         item: |_| Item::Skip,
@@ -108,6 +127,7 @@ impl Format {
         ids_optional: false,
         usage: |_| Usage::default(),
         keep: |_, blocks| blocks.to_vec(),
+        carry: |_| Value::Null,
         answer: |_, _| Value::Null,
         message: "",
         assemble: |assembly, event| {

@@ -3,6 +3,7 @@
 //! The wire format uses names such as `functionCall`; Python programs use `function_call`. Both are accepted.
 
 use serde_json::{Value, json};
+use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::call::{ToolCall, ToolResponse};
 use toolgen_kernel::schema::dialect::{Dialect, GEMINI, Nulls};
 use toolgen_kernel::spec::ToolSpec;
@@ -11,7 +12,8 @@ use super::calls::{Item, ParsedCall, arguments, text};
 use super::content::{self, IMAGES, Media, MediaKind, TEXT_ONLY};
 use super::format::{Conversation, Format};
 use super::layout::{Layout, ResponseEnd, StopReason};
-use super::request::{Request, parts};
+use super::properties::Property;
+use super::request::{CallPolicy, Request, ToolChoice, parts};
 use super::tools::{name_and_description, object};
 use super::turn::{Usage, count};
 use super::{ToolResultOptions, is_generated};
@@ -34,11 +36,17 @@ pub(super) static FORMAT: Format = Format {
     answer: tool_result,
     message: "parts",
     tool,
+    properties: &[Property::OutputSchema],
+    set_properties: |tool, properties| {
+        if let Some(schema) = properties.output_schema {
+            tool["responseJsonSchema"] = schema;
+        }
+    },
     list: |tools| Value::Array(vec![object([("functionDeclarations", Value::Array(tools))])]),
     usage,
     keep,
     assemble: super::stream::gemini::assemble,
-    conversation: Some(Conversation { user: |text| json!({ "text": text }), model, request }),
+    conversation: Some(Conversation { user: |text| json!({ "text": text }), model, request, policy }),
     ..Format::EMPTY
 };
 
@@ -183,4 +191,23 @@ fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
         tool[key] = schema;
     }
     tool
+}
+
+fn policy(policy: CallPolicy<'_>) -> Result<Value, &'static str> {
+    if policy.parallel.is_some() {
+        return Err("has no parameter for parallel calls");
+    }
+    let names = |names: &[Text]| names.iter().map(|name| Value::from(name.as_str())).collect::<Value>();
+    let config = match policy.choice {
+        None => return Ok(Value::Null),
+        Some(ToolChoice::Auto) => json!({ "mode": "AUTO" }),
+        Some(ToolChoice::Validated) => json!({ "mode": "VALIDATED" }),
+        Some(ToolChoice::None) => json!({ "mode": "NONE" }),
+        Some(ToolChoice::Required) => json!({ "mode": "ANY" }),
+        Some(ToolChoice::Tool(name)) => {
+            json!({ "mode": "ANY", "allowedFunctionNames": names(std::slice::from_ref(name)) })
+        }
+        Some(ToolChoice::AnyOf(tools)) => json!({ "mode": "ANY", "allowedFunctionNames": names(tools) }),
+    };
+    Ok(json!({ "toolConfig": { "functionCallingConfig": config } }))
 }

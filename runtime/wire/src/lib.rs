@@ -48,6 +48,7 @@ pub mod mcp;
 mod openai_chat;
 mod openai_responses;
 mod plan;
+pub mod properties;
 mod request;
 mod stream;
 mod tool_search;
@@ -59,6 +60,7 @@ use std::fmt;
 use serde_json::Value;
 
 use format::Format;
+use properties::Selected;
 
 use toolgen_kernel::call::ToolResponse;
 use toolgen_kernel::schema::dialect::Dialect;
@@ -67,10 +69,10 @@ use toolgen_kernel::spec::{ToolSchema, ToolSpec};
 pub use calls::Calls;
 pub use ids::is_generated;
 pub use layout::{StopReason, WireError};
-pub use plan::{DecisionReason, PlanError, PlanOptions, ToolDecision, ToolPlan};
-pub use request::{Request, merge};
+pub use plan::{CacheTtl, DecisionReason, PlanError, PlanOptions, ToolDecision, ToolPlan};
+pub use request::{CallPolicy, Request, ToolChoice, merge};
 pub use stream::{DEFAULT_MAX_STREAM_BYTES, Stream, StreamDelta, StreamError};
-pub use tool_search::{Deferred, DeferredError};
+pub use tool_search::Deferred;
 pub use tools::{RefusedTool, RefusedTools, ToolWriter};
 pub use turn::{ModelReply, RawTurn, Usage};
 #[doc(hidden)]
@@ -164,13 +166,13 @@ impl WireFormat {
         specs: impl IntoIterator<Item = &'a ToolSpec>,
     ) -> Result<Value, RefusedTools> {
         let format = self.format();
-        tools::render(specs, dialect, format.tool).map(format.list)
+        tools::render(specs, dialect, format, Selected::default()).map(format.list)
     }
 
     /// Renders one tool in a dialect, without the list that contains it.
     #[must_use]
     pub fn tool(self, dialect: &Dialect, spec: &ToolSpec, visible: ToolSchema<'_>) -> Value {
-        tools::entry(spec, visible, dialect, self.format().tool)
+        tools::entry(spec, visible, dialect, self.format(), Selected::default()).0
     }
 
     /// Parses the calls of a response, in order. Accepts a whole response, its message, its list of blocks or a single

@@ -11,6 +11,7 @@ use toolgen_kernel::call::result::{Content, ToolResult};
 use toolgen_kernel::call::structured::no_structured_result;
 use toolgen_kernel::schema::dialect::{Dialect, JSON_SCHEMA};
 use toolgen_kernel::schema::shape::render::render_output;
+use toolgen_kernel::spec::hints::Icon;
 use toolgen_kernel::spec::output::StructuredOutput;
 use toolgen_kernel::spec::{Effects, Network, ToolSpec};
 
@@ -19,6 +20,7 @@ use super::calls::{Item, ParsedCall, text};
 use super::content::{self, TEXT_ONLY};
 use super::format::Format;
 use super::layout::Layout;
+use super::properties::Property;
 use super::tools::{name_and_description, object};
 
 pub(super) static FORMAT: Format = Format {
@@ -35,6 +37,8 @@ pub(super) static FORMAT: Format = Format {
     answer: tool_result,
     message: "",
     tool,
+    // `tool` writes it.
+    properties: &[Property::OutputSchema],
     list: |tools| object([("tools", Value::Array(tools))]),
     // Each event of a stream is a request, independent of the others.
     assemble: |assembly, event| {
@@ -195,6 +199,12 @@ fn tool(spec: &ToolSpec, schema: Value, _: &Dialect) -> Value {
         }
     }
     tool["annotations"] = annotations(&spec.effects);
+    if !spec.hints.icons.is_empty() {
+        tool["icons"] = spec.hints.icons.iter().map(Icon::to_json).collect();
+    }
+    if let Some(meta) = spec.hints.meta() {
+        tool["_meta"] = meta;
+    }
     tool
 }
 

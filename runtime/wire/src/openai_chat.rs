@@ -18,6 +18,7 @@ use super::content::{self, TEXT_ONLY};
 use super::format::{Conversation, Format};
 use super::ids::{Id, is_generated};
 use super::layout::{Layout, ResponseEnd, StopReason};
+use super::properties::{Property, ToolProperties, text_format};
 use super::request::Request;
 use super::stream::openai_chat::{THOUGHTS, assemble};
 use super::tools::{self, object};
@@ -41,6 +42,8 @@ pub(super) static FORMAT: Format = Format {
     answer: tool_result,
     message: "",
     tool,
+    properties: &[Property::InputFormat],
+    set_properties,
     beside,
     usage,
     keep,
@@ -49,6 +52,15 @@ pub(super) static FORMAT: Format = Format {
         user: |text| json!({ "role": "user", "content": text }),
         model,
         request,
+        policy: |policy| {
+            policy.of_openai(
+                |kind, name| json!({ "type": kind, kind: { "name": name } }),
+                |tools| {
+                    let allowed = json!({ "mode": "required", "tools": tools });
+                    json!({ "type": "allowed_tools", "allowed_tools": allowed })
+                },
+            )
+        },
     }),
     ..Format::EMPTY
 };
@@ -223,4 +235,21 @@ fn tool_result(response: &ToolResponse, _: &ToolResultOptions<'_>) -> Value {
 fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
     let function = tools::named_tool(spec, "parameters", schema, dialect);
     object([("type", "function".into()), ("function", function)])
+}
+
+fn set_properties(tool: &mut Value, properties: ToolProperties) {
+    if let Some(format) = properties.input_format
+        && let Some(Value::Object(mut custom)) = tool.get_mut("function").map(Value::take)
+    {
+        for key in ["parameters", "strict"] {
+            custom.shift_remove(key);
+        }
+        custom.insert("format".into(), text_format(&format, grammar));
+        *tool = object([("type", "custom".into()), ("custom", Value::Object(custom))]);
+    }
+}
+
+/// Returns the format of a custom tool with a grammar, which is an object of its own.
+fn grammar(grammar: Value) -> Value {
+    json!({ "type": "grammar", "grammar": grammar })
 }

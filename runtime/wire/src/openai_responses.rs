@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use toolgen_kernel::call::{ToolCall, ToolResponse};
 use toolgen_kernel::schema::dialect::{Dialect, OPENAI};
 use toolgen_kernel::spec::ToolSpec;
+use toolgen_kernel::spec::hints::Callers;
 
 use super::ToolResultOptions;
 use super::calls::{Item, ParsedCall, text};
@@ -14,6 +15,8 @@ use super::format::{Conversation, Format};
 use super::ids::Id;
 use super::layout::{Layout, ResponseEnd, StopReason};
 use super::openai_chat::custom_tool_arguments;
+use super::plan::PlanOptions;
+use super::properties::{Property, ToolProperties, text_format};
 use super::request::Request;
 use super::tools::{name_and_description, object};
 use super::turn::{Usage, count};
@@ -34,12 +37,21 @@ pub(super) static FORMAT: Format = Format {
     answer: tool_result,
     message: "",
     tool,
+    properties: &[Property::Callers, Property::OutputSchema, Property::InputFormat],
+    set_properties,
+    arrange,
     usage,
     assemble: super::stream::openai_responses::assemble,
     conversation: Some(Conversation {
         user: |text| json!({ "role": "user", "content": text }),
         model,
         request,
+        policy: |policy| {
+            policy.of_openai(
+                |kind, name| json!({ "type": kind, "name": name }),
+                |tools| json!({ "type": "allowed_tools", "mode": "required", "tools": tools }),
+            )
+        },
     }),
     ..Format::EMPTY
 };
@@ -110,7 +122,8 @@ fn is_piece(value: &Value) -> bool {
 
 fn item(item: &Value) -> Item<'_> {
     let is_incomplete = matches!(text(item, "status"), "incomplete" | "in_progress");
-    let call = ParsedCall::of(item, "call_id", "/call_id", "arguments").cut_if(is_incomplete);
+    let call = ParsedCall::of(item, "call_id", "/call_id", "arguments");
+    let call = call.by_program(item, "caller_id").cut_if(is_incomplete);
     match text(item, "type") {
         "function_call" => Item::Call(call),
         "custom_tool_call" => {
@@ -130,7 +143,9 @@ fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Valu
     let text_only_reason = options.text_only.then_some(TEXT_ONLY);
     let (text_output, media) = content::text_and_media(response, text_only_reason, media);
     let message = content::flagged_text(response, text_output);
-    let output = if media.is_empty() {
+    let output = if let Some(value) = content::for_program(response) {
+        Value::String(value)
+    } else if media.is_empty() {
         Value::String(message)
     } else {
         let text = (!message.is_empty()).then(|| json!({ "type": "input_text", "text": message }));
@@ -140,7 +155,11 @@ fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Valu
         (Id::Custom, id) => ("custom_tool_call_output", id),
         (_, id) => ("function_call_output", id),
     };
-    object([("type", kind.into()), ("call_id", id.into()), ("output", output)])
+    let mut out = object([("type", kind.into()), ("call_id", id.into()), ("output", output)]);
+    if let Some(program) = &response.program {
+        out["caller"] = json!({ "type": "program", "caller_id": program.as_str() });
+    }
+    out
 }
 
 fn media(media: &Media<'_>) -> Option<Value> {
@@ -163,4 +182,41 @@ fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
     tool["parameters"] = schema;
     tool["strict"] = Value::Bool(dialect.strict);
     tool
+}
+
+fn set_properties(tool: &mut Value, properties: ToolProperties) {
+    // The default is `direct`.
+    match properties.callers {
+        Some(Callers::Programs) => tool["allowed_callers"] = json!(["programmatic"]),
+        Some(Callers::Both) => tool["allowed_callers"] = json!(["direct", "programmatic"]),
+        Some(Callers::Model) | None => {}
+    }
+    if let Some(schema) = properties.output_schema {
+        tool["output_schema"] = schema;
+    }
+    if let (Some(format), Value::Object(members)) = (properties.input_format, tool) {
+        for key in ["parameters", "strict", "output_schema"] {
+            members.shift_remove(key);
+        }
+        members.insert("type".into(), "custom".into());
+        members.insert("format".into(), text_format(&format, grammar));
+    }
+}
+
+/// Returns the format of a custom tool with a grammar, whose members are beside its type.
+fn grammar(mut grammar: Value) -> Value {
+    grammar["type"] = "grammar".into();
+    grammar
+}
+
+fn arrange(tools: Vec<Value>, options: &PlanOptions) -> Vec<Value> {
+    let runs_programs = tools.iter().any(|tool| tool.get("allowed_callers").is_some());
+    let mut tools = match &options.deferred {
+        Some(deferred) => deferred.responses(tools),
+        None => tools,
+    };
+    if runs_programs {
+        tools.insert(0, json!({ "type": "programmatic_tool_calling" }));
+    }
+    tools
 }

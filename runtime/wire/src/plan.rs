@@ -19,7 +19,10 @@ use self::needs::{ExceededLimit, Needs};
 pub use self::reason::{DecisionReason, ToolDecision};
 use super::WireFormat;
 use super::format::Format;
+use super::properties::Selected;
+use super::tool_search::Deferred;
 use super::tools::{self, RefusedTool, RefusedTools};
+use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::call::Dialects;
 use toolgen_kernel::schema::dialect::Dialect;
 use toolgen_kernel::schema::shape::render::Loss;
@@ -33,10 +36,24 @@ pub struct ToolPlan {
     decisions: Vec<ToolDecision>,
 }
 
-/// Options of a plan.
-#[derive(Clone, Copy, Debug, Default)]
+/// Options for the list of tools of a request.
+#[derive(Clone, Debug, Default)]
 pub struct PlanOptions {
     drop_excess: bool,
+    pub(super) selected: Selected,
+    pub(super) cache: Option<CacheTtl>,
+    pub(super) deferred: Option<Deferred>,
+    vendor_tools: Vec<Value>,
+}
+
+/// How long a vendor keeps a cached list of tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CacheTtl {
+    /// Five minutes after it was last used.
+    FiveMinutes,
+    /// An hour after it was last used.
+    OneHour,
 }
 
 impl PlanOptions {
@@ -45,6 +62,52 @@ impl PlanOptions {
     #[must_use]
     pub fn drop_excess(mut self) -> PlanOptions {
         self.drop_excess = true;
+        self
+    }
+
+    /// Adds up to this many example calls to each tool: as a [property](super::properties) if the vendor has it,
+    /// otherwise to the description. Anthropic recommends one to five. Default: none.
+    #[must_use]
+    pub fn with_examples(mut self, max: usize) -> PlanOptions {
+        self.selected.examples = max;
+        self
+    }
+
+    /// Lets the vendor run programs that the model writes, if it can (Anthropic, OpenAI Responses), and lets these call
+    /// the tools whose [hints](toolgen_kernel::spec::hints::Hints::callers) offer them to programs. Calls of programs pass
+    /// the same layers as the others, and get the [structured](toolgen_kernel::ToolResult::structured) result as JSON.
+    #[must_use]
+    pub fn with_programs(mut self) -> PlanOptions {
+        self.selected.programs = true;
+        self
+    }
+
+    /// Adds the schema of results to each tool that declares one.
+    #[must_use]
+    pub fn with_output_schemas(mut self) -> PlanOptions {
+        self.selected.output_schemas = true;
+        self
+    }
+
+    /// Lets the vendor cache the request up to the last tool, where that has to be requested (Anthropic, Bedrock).
+    #[must_use]
+    pub fn cached(mut self, ttl: CacheTtl) -> PlanOptions {
+        self.cache = Some(ttl);
+        self
+    }
+
+    /// Lets the vendor load tools only when the model finds them; see [`WireFormat::defers`].
+    #[must_use]
+    pub fn deferred(mut self, deferred: Deferred) -> PlanOptions {
+        self.deferred = Some(deferred);
+        self
+    }
+
+    /// Adds a tool that the vendor runs, in the form of its API, with its version:
+    /// `{"type": "web_search_20260318", "name": "web_search"}`. These tools come first.
+    #[must_use]
+    pub fn with_vendor_tool(mut self, tool: Value) -> PlanOptions {
+        self.vendor_tools.push(tool);
         self
     }
 }
@@ -64,6 +127,14 @@ pub enum PlanError {
         /// The maximum number of tools in a request.
         max: usize,
     },
+    /// The vendor of the format cannot search tools.
+    CannotDefer(WireFormat),
+    /// The vendor of the format does not accept references to tools that another tool found.
+    SearchedByTool(WireFormat),
+    /// These tools should be loaded, but are not among the tools.
+    UnknownTools(Vec<Text>),
+    /// A tool that the vendor runs has the name of one of the tools.
+    DuplicateName(Text),
 }
 
 impl fmt::Display for PlanError {
@@ -75,6 +146,22 @@ impl fmt::Display for PlanError {
                 "{count} tools are too many for a request to {provider}, which allows {max}: offer a few toolsets, \
                  let the model search for tools, or drop the last tools (`PlanOptions::drop_excess`)"
             ),
+            PlanError::CannotDefer(format) => write!(
+                f,
+                "{format} cannot defer tools; use a discovery (`ToolboxBuilder::discovery`) instead"
+            ),
+            PlanError::SearchedByTool(format) => write!(
+                f,
+                "{format} does not accept references to tools that another tool found; omit `Deferred::searched_by`, so \
+                 that the vendor searches"
+            ),
+            PlanError::UnknownTools(names) => {
+                let names: Vec<&str> = names.iter().map(Text::as_str).collect();
+                write!(f, "tools to load that are not among the tools: {}", names.join(", "))
+            }
+            PlanError::DuplicateName(name) => {
+                write!(f, "a tool of the vendor and one of yours are both called '{name}'; rename yours")
+            }
         }
     }
 }
@@ -194,14 +281,61 @@ impl WireFormat {
                 candidates
             }
         };
-        let (tools, mut decisions) = render_candidates(candidates, self.format())?;
+        let (tools, mut decisions) = render_candidates(candidates, self.format(), options.selected)?;
         decisions.extend(dropped.into_iter().map(|spec| ToolDecision {
             tool: spec.name.to_text(),
             dialect: None,
             reason: DecisionReason::TooMany { most: limit },
             losses: Vec::new(),
+            lost: Vec::new(),
         }));
-        Ok(ToolPlan { requested_dialect: dialect, tools: (self.format().list)(tools), decisions })
+        let tools = self.arrange(tools, &options, decisions.iter().map(|decision| decision.tool.as_str()))?;
+        Ok(ToolPlan { requested_dialect: dialect, tools, decisions })
+    }
+
+    /// Like [`tools`](Self::tools), with options. Limits on all tools of a request are not applied, see
+    /// [`plan_with`](Self::plan_with).
+    ///
+    /// # Errors
+    ///
+    /// Returns all tools that the dialect cannot express, or an error if the format does not support an option.
+    pub fn tools_with<'a>(
+        self,
+        specs: impl IntoIterator<Item = &'a ToolSpec>,
+        options: &PlanOptions,
+    ) -> Result<Value, PlanError> {
+        let specs: Vec<&ToolSpec> = specs.into_iter().collect();
+        let names: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
+        let tools = tools::render(specs, self.dialect(), self.format(), options.selected)
+            .map_err(PlanError::Refused)?;
+        self.arrange(tools, options, names)
+    }
+
+    /// Returns the value for a request with these tools, and with those of the vendor.
+    fn arrange<'a>(
+        self,
+        tools: Vec<Value>,
+        options: &PlanOptions,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Value, PlanError> {
+        let names: Vec<&str> = names.into_iter().collect();
+        if let Some(deferred) = &options.deferred {
+            deferred.check(self, &names)?;
+        }
+        let vendor_names = options.vendor_tools.iter().filter_map(|tool| tool.get("name")?.as_str());
+        if let Some(duplicate) = vendor_names.into_iter().find(|name| names.contains(name)) {
+            return Err(PlanError::DuplicateName(Text::copy_of(duplicate)));
+        }
+        let format = self.format();
+        let mut list = (format.list)((format.arrange)(tools, options));
+        let tools = match &mut list {
+            Value::Object(config) => config.get_mut("tools").and_then(Value::as_array_mut),
+            list => list.as_array_mut(),
+        };
+        if let Some(tools) = tools {
+            tools.splice(0..0, options.vendor_tools.iter().cloned());
+        }
+        Ok(list)
     }
 }
 
@@ -325,6 +459,7 @@ fn render_cheapest_strict<'a>(
 fn render_candidates(
     candidates: Vec<Candidate<'_>>,
     format: &Format,
+    selected: Selected,
 ) -> Result<(Vec<Value>, Vec<ToolDecision>), PlanError> {
     let (mut tools, mut decisions) =
         (Vec::with_capacity(candidates.len()), Vec::with_capacity(candidates.len()));
@@ -338,8 +473,10 @@ fn render_candidates(
             }
         };
         let losses = std::mem::take(&mut schema.losses);
-        tools.push(tools::entry(spec, schema, dialect, format.tool));
-        decisions.push(ToolDecision { tool: spec.name.to_text(), dialect: Some(dialect), reason, losses });
+        let (tool, lost) = tools::entry(spec, schema, dialect, format, selected);
+        tools.push(tool);
+        let dialect = Some(dialect);
+        decisions.push(ToolDecision { tool: spec.name.to_text(), dialect, reason, losses, lost });
     }
     if refused.is_empty() {
         Ok((tools, decisions))

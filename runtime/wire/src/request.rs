@@ -1,6 +1,7 @@
 //! Whole requests to a model.
 
 use serde_json::{Map, Value};
+use toolgen_kernel::base::frozen::Text;
 
 use super::tools::object;
 use super::{WireError, WireFormat};
@@ -17,6 +18,10 @@ pub struct Request<'a> {
     pub tools: Value,
     /// The messages, oldest first.
     pub messages: Vec<Value>,
+    /// Which tools the model must or may call. Default: the vendor's, which is [`ToolChoice::Auto`].
+    pub tool_choice: Option<ToolChoice>,
+    /// Whether the model may make several calls in a turn. Default: the vendor's, mostly yes.
+    pub parallel_calls: Option<bool>,
     /// Whether the reply is streamed. Has no effect if the URL decides this, as for Gemini and Bedrock.
     pub stream: bool,
 }
@@ -49,6 +54,20 @@ impl<'a> Request<'a> {
         self
     }
 
+    /// Sets which tools the model must or may call.
+    #[must_use]
+    pub fn with_tool_choice(mut self, choice: ToolChoice) -> Request<'a> {
+        self.tool_choice = Some(choice);
+        self
+    }
+
+    /// Sets whether the model may make several calls in a turn.
+    #[must_use]
+    pub fn with_parallel_calls(mut self, parallel: bool) -> Request<'a> {
+        self.parallel_calls = Some(parallel);
+        self
+    }
+
     /// Sets whether the reply is streamed.
     #[must_use]
     pub fn streamed(mut self, stream: bool) -> Request<'a> {
@@ -71,6 +90,69 @@ impl<'a> Request<'a> {
     }
 }
 
+/// Which tools a model must or may call in its next turn. The tools stay in the request, so that it can be cached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolChoice {
+    /// The model decides.
+    Auto,
+    /// The model decides, and the vendor guarantees that arguments match their schemas: Gemini's mode `VALIDATED`. The
+    /// other vendors guarantee this for each tool, see [`WireFormat::plan`], and treat it as [`Auto`](Self::Auto).
+    Validated,
+    /// The model must not call a tool.
+    None,
+    /// The model must call a tool.
+    Required,
+    /// The model must call this tool.
+    Tool(Text),
+    /// The model must call one of these tools.
+    AnyOf(Vec<Text>),
+}
+
+/// What a format writes about the calls of the next turn.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct CallPolicy<'a> {
+    /// Which tools the model must or may call.
+    pub choice: Option<&'a ToolChoice>,
+    /// Whether the model may make several calls in a turn.
+    pub parallel: Option<bool>,
+    /// The rendered tools of the request.
+    pub tools: &'a Value,
+}
+
+impl CallPolicy<'_> {
+    /// Returns the choice in the form of OpenAI. `reference` renders the reference to a tool of a type, and `allowed` a
+    /// list of them.
+    pub(super) fn of_openai(
+        self,
+        reference: fn(&str, &str) -> Value,
+        allowed: fn(Vec<Value>) -> Value,
+    ) -> Result<Value, &'static str> {
+        let tool = |name: &Text| {
+            let is_named = |tool: &&Value| {
+                tool.get("name").or_else(|| tool.pointer("/custom/name")).and_then(Value::as_str)
+                    == Some(name)
+            };
+            let custom = self.tools.as_array().into_iter().flatten().filter(|tool| tool["type"] == "custom");
+            reference(
+                if custom.into_iter().any(|tool| is_named(&tool)) { "custom" } else { "function" },
+                name,
+            )
+        };
+        let choice = match self.choice {
+            None => Value::Null,
+            Some(ToolChoice::Auto | ToolChoice::Validated) => "auto".into(),
+            Some(ToolChoice::None) => "none".into(),
+            Some(ToolChoice::Required) => "required".into(),
+            Some(ToolChoice::Tool(name)) => tool(name),
+            Some(ToolChoice::AnyOf(names)) => allowed(names.iter().map(tool).collect()),
+        };
+        let parallel = self.parallel.map_or(Value::Null, Value::Bool);
+        Ok(Request::body([("tool_choice", choice), ("parallel_tool_calls", parallel)]))
+    }
+}
+
 /// Returns `{"text": …}` in a list, or null if `text` is empty.
 pub(super) fn parts(text: &str) -> Value {
     if text.is_empty() { Value::Null } else { Value::Array(vec![object([("text", text.into())])]) }
@@ -82,12 +164,28 @@ impl WireFormat {
     /// # Errors
     ///
     /// Returns an error if the format has no requests to a model: MCP, and formats without a
-    /// [`Conversation`](super::format::Conversation).
+    /// [`Conversation`](super::format::Conversation); or if it cannot express the [choice of tools](ToolChoice) or whether
+    /// calls are parallel.
     pub fn request(self, request: Request<'_>) -> Result<Value, WireError> {
-        match self.format().conversation {
-            Some(conversation) => Ok((conversation.request)(request)),
-            None => Err(self.no_conversation()),
+        let Some(conversation) = self.format().conversation else { return Err(self.no_conversation()) };
+        let policy = CallPolicy {
+            choice: request.tool_choice.as_ref(),
+            parallel: request.parallel_calls,
+            tools: &request.tools,
+        };
+        if policy.choice.is_none() && policy.parallel.is_none() {
+            return Ok((conversation.request)(request));
         }
+        let inexpressible = |reason| WireError::new("", format!("{self} {reason}"));
+        if matches!(policy.choice, Some(ToolChoice::AnyOf(names)) if names.is_empty()) {
+            return Err(inexpressible("cannot let a model call one of no tools"));
+        }
+        let members = (conversation.policy)(policy).map_err(inexpressible)?;
+        let mut body = (conversation.request)(request);
+        if members.is_object() {
+            merge(&mut body, &members);
+        }
+        Ok(body)
     }
 
     pub(super) fn no_conversation(self) -> WireError {

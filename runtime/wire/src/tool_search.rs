@@ -15,30 +15,26 @@
 //! formats, [`discovery`](toolgen_kernel::registry::discovery) does the same with three ordinary tools.
 //!
 //! ```
-//! use toolgen_runtime::wire::{Deferred, WireFormat};
+//! use toolgen_runtime::wire::{Deferred, PlanOptions, WireFormat};
 //! use toolgen_runtime::{ToolName, ToolSpec};
 //!
 //! let tools = ["get_pet", "list_pets"].map(|name| ToolSpec { name: ToolName::new(name), ..ToolSpec::EMPTY });
 //! let deferred = Deferred::new().load(["get_pet"]);
-//! let list = WireFormat::Anthropic.tools_deferred(&deferred, &tools)?;
+//! let list = WireFormat::Anthropic.tools_with(&tools, &PlanOptions::default().deferred(deferred))?;
 //! assert_eq!(list[0]["type"], "tool_search_tool_bm25_20251119");
 //! assert_eq!((&list[1]["defer_loading"], &list[2]["defer_loading"]), (&false.into(), &true.into()));
-//! # Ok::<(), toolgen_runtime::wire::DeferredError>(())
+//! # Ok::<(), toolgen_runtime::wire::PlanError>(())
 //! ```
-
-use std::fmt;
 
 use serde_json::{Value, json};
 use toolgen_kernel::base::frozen::Text;
-use toolgen_kernel::schema::dialect::Dialect;
-use toolgen_kernel::spec::ToolSpec;
 use toolgen_kernel::spec::toolset::Toolset;
 
-use super::{RefusedTools, WireFormat};
+use super::{PlanError, WireFormat};
 
 /// Which tools are loaded only when a model finds them; see the module.
 #[derive(Clone, Debug, Default)]
-#[must_use = "pass it to `WireFormat::tools_deferred`"]
+#[must_use = "pass it to `PlanOptions::deferred`"]
 pub struct Deferred {
     loaded: Vec<Text>,
     regex: bool,
@@ -97,7 +93,20 @@ impl Deferred {
         tool
     }
 
-    fn anthropic(&self, tools: Vec<Value>) -> Vec<Value> {
+    /// Checks that a format can defer tools with these names.
+    pub(super) fn check(&self, format: WireFormat, names: &[&str]) -> Result<(), PlanError> {
+        if !format.defers() {
+            return Err(PlanError::CannotDefer(format));
+        }
+        if format == WireFormat::OpenAiResponses && self.search.is_some() {
+            return Err(PlanError::SearchedByTool(format));
+        }
+        let unknown = self.loaded_immediately().filter(|name| !names.contains(&name.as_str()));
+        let unknown: Vec<Text> = unknown.cloned().collect();
+        if unknown.is_empty() { Ok(()) } else { Err(PlanError::UnknownTools(unknown)) }
+    }
+
+    pub(super) fn anthropic(&self, tools: Vec<Value>) -> Vec<Value> {
         let kind = if self.regex { "regex" } else { "bm25" };
         let name = format!("tool_search_tool_{kind}");
         let search = || json!({ "type": format!("{name}_20251119"), "name": name });
@@ -105,7 +114,7 @@ impl Deferred {
         search.into_iter().chain(tools.into_iter().map(|tool| self.mark_deferred(tool))).collect()
     }
 
-    fn responses(&self, tools: Vec<Value>) -> Vec<Value> {
+    pub(super) fn responses(&self, tools: Vec<Value>) -> Vec<Value> {
         let mut list = vec![json!({ "type": "tool_search", "execution": "server" })];
         let mut groups: Vec<Vec<Value>> = vec![Vec::new(); self.groups.len()];
         for tool in tools {
@@ -124,97 +133,11 @@ impl Deferred {
     }
 }
 
-/// Why tools cannot be deferred.
-#[derive(Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum DeferredError {
-    /// The vendor of the format has no tool search.
-    Unsupported(WireFormat),
-    /// The vendor of the format does not accept references to tools that another tool found.
-    SearchedByTool(WireFormat),
-    /// These tools should be loaded, but are not among the tools.
-    UnknownTools(Vec<Text>),
-    /// The dialect cannot express these tools.
-    Refused(RefusedTools),
-}
-
-impl fmt::Display for DeferredError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DeferredError::Unsupported(format) => write!(
-                f,
-                "{format} cannot defer tools; use a discovery (`ToolboxBuilder::discovery`) instead"
-            ),
-            DeferredError::SearchedByTool(format) => write!(
-                f,
-                "{format} does not accept references to tools that another tool found; omit `Deferred::searched_by`, so \
-                 that the vendor searches"
-            ),
-            DeferredError::UnknownTools(names) => {
-                let names: Vec<&str> = names.iter().map(Text::as_str).collect();
-                write!(f, "tools to load that are not among the tools: {}", names.join(", "))
-            }
-            DeferredError::Refused(refused) => refused.fmt(f),
-        }
-    }
-}
-
-toolgen_core::__readable_debug!(DeferredError);
-
-impl std::error::Error for DeferredError {}
-
 impl WireFormat {
-    /// Whether the vendor of the format has a tool search, so that [`tools_deferred`](Self::tools_deferred) works.
+    /// Whether the vendor of the format has a tool search, so that it can [defer](super::PlanOptions::deferred)
+    /// tools.
     #[must_use]
     pub fn defers(self) -> bool {
         matches!(self, WireFormat::Anthropic | WireFormat::OpenAiResponses)
-    }
-
-    /// Renders the tools for a request as [`tools`](Self::tools) does, but the vendor loads them only when the model
-    /// finds them. The same tools give the same bytes.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the format does not [support this](Self::defers) or cannot let a [tool of
-    /// yours](Deferred::searched_by) search, if a tool to load is not among the tools, or if the dialect cannot
-    /// express a tool.
-    pub fn tools_deferred<'a>(
-        self,
-        deferred: &Deferred,
-        specs: impl IntoIterator<Item = &'a ToolSpec>,
-    ) -> Result<Value, DeferredError> {
-        self.tools_deferred_in(self.dialect(), deferred, specs)
-    }
-
-    /// Like [`tools_deferred`](Self::tools_deferred), with schemas in a dialect other than the default.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`tools_deferred`](Self::tools_deferred).
-    pub fn tools_deferred_in<'a>(
-        self,
-        dialect: &Dialect,
-        deferred: &Deferred,
-        specs: impl IntoIterator<Item = &'a ToolSpec>,
-    ) -> Result<Value, DeferredError> {
-        let arrange = match self {
-            WireFormat::Anthropic => Deferred::anthropic,
-            WireFormat::OpenAiResponses if deferred.search.is_some() => {
-                return Err(DeferredError::SearchedByTool(self));
-            }
-            WireFormat::OpenAiResponses => Deferred::responses,
-            _ => return Err(DeferredError::Unsupported(self)),
-        };
-        let specs: Vec<&ToolSpec> = specs.into_iter().collect();
-        let exists = |name: &&Text| specs.iter().any(|spec| spec.name.as_str() == name.as_str());
-        let unknown: Vec<Text> =
-            deferred.loaded_immediately().filter(|name| !exists(name)).cloned().collect();
-        if !unknown.is_empty() {
-            return Err(DeferredError::UnknownTools(unknown));
-        }
-        match self.tools_in(dialect, specs).map_err(DeferredError::Refused)? {
-            Value::Array(tools) => Ok(Value::Array(arrange(deferred, tools))),
-            other => Ok(other),
-        }
     }
 }

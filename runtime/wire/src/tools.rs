@@ -9,6 +9,9 @@ use toolgen_kernel::schema::dialect::Dialect;
 use toolgen_kernel::schema::shape::render::Refusal;
 use toolgen_kernel::spec::{ToolSchema, ToolSpec};
 
+use super::format::Format;
+use super::properties::{Property, Selected, ToolProperties};
+
 /// Tools that a dialect cannot express.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -57,25 +60,42 @@ pub type ToolWriter = fn(&ToolSpec, Value, &Dialect) -> Value;
 pub(super) fn render<'a>(
     specs: impl IntoIterator<Item = &'a ToolSpec>,
     dialect: &Dialect,
-    tool: ToolWriter,
+    format: &Format,
+    selected: Selected,
 ) -> Result<Vec<Value>, RefusedTools> {
     let (mut tools, mut refused) = (Vec::new(), Vec::new());
     for spec in specs {
         match spec.schema(dialect) {
-            Ok(rendered) => tools.push(entry(spec, rendered, dialect, tool)),
+            Ok(rendered) => tools.push(entry(spec, rendered, dialect, format, selected).0),
             Err(reasons) => refused.push(RefusedTool::of(spec, reasons)),
         }
     }
     if refused.is_empty() { Ok(tools) } else { Err(RefusedTools { tools: refused }) }
 }
 
-/// Renders a tool as it is shown in a dialect.
-pub(super) fn entry(spec: &ToolSpec, rendered: ToolSchema<'_>, dialect: &Dialect, tool: ToolWriter) -> Value {
-    let shortened = match rendered.description {
+/// Renders a tool as it is shown in a dialect. Returns the properties that the format does not have.
+pub(super) fn entry(
+    spec: &ToolSpec,
+    rendered: ToolSchema<'_>,
+    dialect: &Dialect,
+    format: &Format,
+    selected: Selected,
+) -> (Value, Vec<Property>) {
+    let mut properties = ToolProperties::of(spec, selected);
+    let lost = properties.remove_all_but(format.properties, spec);
+    let description = match lost.present().is_empty() {
+        true => rendered.description,
+        false => Cow::Owned(lost.told_in(&rendered.description, dialect)),
+    };
+    let changed = match description {
         Cow::Owned(text) => Some(ToolSpec { description: text.into(), ..spec.clone() }),
         Cow::Borrowed(_) => None,
     };
-    tool(shortened.as_ref().unwrap_or(spec), rendered.schema, dialect)
+    let mut tool = (format.tool)(changed.as_ref().unwrap_or(spec), rendered.schema, dialect);
+    if properties != ToolProperties::default() {
+        (format.set_properties)(&mut tool, properties);
+    }
+    (tool, lost.present())
 }
 
 /// Returns `{"name", "description"}`. An empty description is omitted, as Bedrock requires.

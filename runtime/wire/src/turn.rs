@@ -89,10 +89,13 @@ pub struct RawTurn {
     /// The kinds of content that only this format can represent, such as `thinking` or `thoughtSignature`, without
     /// duplicates.
     pub only_here: Vec<Text>,
+    /// Members that the next request to the same vendor must have, such as the ID of the container in which a program
+    /// waits for the results of its calls. Null for none.
+    pub next_request: Value,
 }
 
 discreet_debug!(RawTurn: format, only_here; messages);
-plain_data!(RawTurn: format, messages; only_here);
+plain_data!(RawTurn: format, messages; only_here, next_request);
 
 /// Parses a turn. `ended` is false if the stream ended early.
 pub(super) fn read(format: &Format, response: &Value, ended: bool) -> Result<ModelReply, WireError> {
@@ -110,6 +113,7 @@ pub(super) fn read(format: &Format, response: &Value, ended: bool) -> Result<Mod
         return Err(error);
     }
     let messages = (format.keep)(blocks.owner, blocks.blocks);
+    let next_request = (format.carry)(blocks.owner);
     Ok(ModelReply {
         text: builder.text,
         thinking: builder.thinking,
@@ -117,7 +121,7 @@ pub(super) fn read(format: &Format, response: &Value, ended: bool) -> Result<Mod
         usage: (format.usage)(response),
         stop,
         raw_stop_reason: Text::copy_of(blocks.ending.word),
-        raw: RawTurn { format: format.name.into(), messages, only_here: builder.only_here },
+        raw: RawTurn { format: format.name.into(), messages, only_here: builder.only_here, next_request },
     })
 }
 

@@ -8,7 +8,7 @@ use toolgen_runtime::agent::{Agent, Model, TerminalApprover};
 use toolgen_runtime::layers::middleware::writes_need_approval;
 use toolgen_runtime::registry::discovery::Discovery;
 use toolgen_runtime::spec::toolset::Toolset;
-use toolgen_runtime::wire::{Calls, Deferred, Stream, ToolResultOptions, WireFormat};
+use toolgen_runtime::wire::{Calls, Deferred, PlanOptions, Stream, ToolResultOptions, WireFormat};
 use toolgen_runtime::{Registry, ToolContext, Toolbox, Turn};
 
 use crate::AnyResult;

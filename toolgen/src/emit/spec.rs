@@ -3,6 +3,7 @@
 //! Every struct is destructured exhaustively, so a field that is added to the runtime is a compile error here and not
 //! a value that is silently lost. Fields that equal the base of the literal are omitted.
 
+use toolgen_core::spec::hints::{Callers, Hints, Icon, InputFormat};
 use toolgen_core::spec::{
     Completion, Effects, Example, Files, Network, Requirement, RequirementKind, Timeout,
 };
@@ -41,6 +42,7 @@ pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
         requires,
         completion,
         sub_agent,
+        hints,
         deprecated,
     } = spec;
     let base = &ToolSpec::EMPTY;
@@ -71,8 +73,43 @@ pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
     fields.put("requires", requires, &base.requires, |list| list_of(list, requirement));
     fields.set_optional("completion", completion.as_ref().map(self::completion));
     fields.set_optional("sub_agent", sub_agent.then(|| Expr::atom("true")));
+    fields.put("hints", hints, &base.hints, self::hints);
     fields.set_optional("deprecated", deprecated.as_ref().map(|text| some(Expr::text(text))));
     fields.literal("ToolSpec", "ToolSpec::EMPTY")
+}
+
+fn hints(hints: &Hints) -> Expr {
+    let Hints { callers, eager_input, input_format, icons, meta } = hints;
+    let base = &Hints::NONE;
+    let mut fields = Fields::default();
+    fields.put("callers", callers, &base.callers, |callers| {
+        Expr::atom(match callers {
+            Callers::Model => "Callers::Model",
+            Callers::Programs => "Callers::Programs",
+            Callers::Both => "Callers::Both",
+        })
+    });
+    fields.set_optional("eager_input", eager_input.then(|| Expr::atom("true")));
+    fields.put("input_format", input_format, &base.input_format, |format| match format {
+        InputFormat::Json => Expr::atom("InputFormat::Json"),
+        InputFormat::Text => Expr::atom("InputFormat::Text"),
+        InputFormat::Lark(grammar) => Expr::Call("InputFormat::Lark", vec![Expr::text(grammar)]),
+        InputFormat::Regex(pattern) => Expr::Call("InputFormat::Regex", vec![Expr::text(pattern)]),
+    });
+    fields.put("icons", icons, &base.icons, |icons| list_of(icons, icon));
+    fields.text("meta", meta, &base.meta);
+    fields.literal("Hints", "Hints::NONE")
+}
+
+fn icon(icon: &Icon) -> Expr {
+    let Icon { src, mime_type, sizes, theme } = icon;
+    let fields = vec![
+        ("src", Expr::text(src)),
+        ("mime_type", Expr::text(mime_type)),
+        ("sizes", texts(sizes)),
+        ("theme", Expr::text(theme)),
+    ];
+    Expr::Struct { head: "Icon", fields, base: None }
 }
 
 fn completion(completion: &Completion) -> Expr {

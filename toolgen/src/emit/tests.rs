@@ -271,6 +271,18 @@ fn full_spec(name: &'static str) -> ToolSpec {
         }),
         completion: Some(Completion { next_state: text("done") }),
         sub_agent: true,
+        hints: Hints {
+            callers: Callers::Both,
+            eager_input: true,
+            input_format: InputFormat::Lark(text("start: /[a-z]+/")),
+            icons: one(Icon {
+                src: text("https://example.com/pet.png"),
+                mime_type: text("image/png"),
+                sizes: one(text("48x48")),
+                theme: text("dark"),
+            }),
+            meta: text("{\"team\":\"pets\"}"),
+        },
         deprecated: Some(text("use another")),
     }
 }

@@ -8,7 +8,9 @@ use toolgen_kernel::call::Dialects;
 use toolgen_kernel::schema::dialect::Dialect;
 use toolgen_kernel::spec::ToolSpec;
 use toolgen_kernel::toolbox::Toolbox;
-use toolgen_wire::{ModelReply, PlanError, Stream, StreamError, WireError, WireFormat};
+use toolgen_wire::{
+    ModelReply, PlanError, PlanOptions, Stream, StreamError, ToolChoice, WireError, WireFormat,
+};
 
 use super::template::RequestTemplate;
 use super::{LanguageModel, ModelInfo, ModelTurn, Transcript};
@@ -154,6 +156,29 @@ impl<'a, E: Send + 'a> WireModel<'a, E> {
     #[must_use]
     pub fn with_dialect(mut self, dialect: &'static Dialect) -> Self {
         self.template.dialect = Some(dialect);
+        self
+    }
+
+    /// Sets how tools are offered: their examples, programs that the vendor runs, cache points, deferred tools, tools of
+    /// the vendor. See [`PlanOptions`].
+    #[must_use]
+    pub fn with_tool_options(mut self, options: PlanOptions) -> Self {
+        self.template.tool_options = options;
+        self
+    }
+
+    /// Sets which tools the model must or may call in the first turn after each message of the user. In later turns, it
+    /// decides.
+    #[must_use]
+    pub fn with_tool_choice(mut self, choice: ToolChoice) -> Self {
+        self.template.tool_choice = Some(choice);
+        self
+    }
+
+    /// Sets whether the model may make several calls in a turn. Default: the vendor's, mostly yes.
+    #[must_use]
+    pub fn with_parallel_calls(mut self, parallel: bool) -> Self {
+        self.template.parallel_calls = Some(parallel);
         self
     }
 

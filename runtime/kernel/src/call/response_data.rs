@@ -20,6 +20,9 @@ impl Serialize for ToolResponse {
             Err(error) => json["error"] = json!(error),
         }
         json["skipped"] = self.skipped.into();
+        if let Some(program) = &self.program {
+            json["program"] = json!(program);
+        }
         json["timestamp"] = whole_millis(since).into();
         json["duration_ms"] = whole_millis(self.duration).into();
         json.serialize(serializer)
@@ -37,6 +40,7 @@ impl<'de> Deserialize<'de> for ToolResponse {
             name: members.take("tool_name")?,
             outcome,
             skipped: members.or_default("skipped")?,
+            program: members.or_default("program")?,
             started: SystemTime::UNIX_EPOCH.checked_add(since).unwrap_or(SystemTime::UNIX_EPOCH),
             duration: Duration::from_millis(members.take("duration_ms")?),
             declared: None,

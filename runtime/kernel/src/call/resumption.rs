@@ -64,8 +64,8 @@ static NEVER_WAITED: Resumption = Resumption {
 impl ToolCall {
     /// Creates a call that resumes from unverified state, and adds an input to its earlier inputs.
     pub(crate) fn resumed(waited: WaitingRequest, input: Option<Value>) -> ToolCall {
-        let WaitingCall { id, name, via, arguments, approved, inputs, .. } = waited.call().clone();
-        let call = ToolCall { arguments, via, ..ToolCall::without_arguments(id, name) };
+        let WaitingCall { id, name, via, program, arguments, approved, inputs, .. } = waited.call().clone();
+        let call = ToolCall { arguments, via, program, ..ToolCall::without_arguments(id, name) };
         let (mut approved, mut inputs, mut approver) = (approved, inputs, Text::EMPTY);
         if let WaitingRequest::Approval(request) = &waited {
             approved.extend(request.reasons.iter().cloned());

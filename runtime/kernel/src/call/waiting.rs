@@ -25,6 +25,8 @@ pub struct WaitingCall {
     /// The tool through which the model made the call, if it did not call the tool by name: `call_tool` of a
     /// [discovery](crate::registry::discovery). The response has its name.
     pub via: Option<Text>,
+    /// If a program that the model's vendor runs made the call, the vendor's ID of the program.
+    pub program: Option<Text>,
     /// The arguments, under the names that a model knows. For an approval, or after an approval, they are final:
     /// changed by all middleware, checked, and with the defaults of the schema filled in. Otherwise they are what the
     /// model sent. The call runs with them, so they contain secrets in plain text: protect a stored call accordingly.
@@ -43,7 +45,7 @@ pub struct WaitingCall {
     pub(crate) seal: Text,
 }
 
-discreet_debug!(WaitingCall: id, name, via, approved, expires_at, caller, traceparent; arguments, inputs);
+discreet_debug!(WaitingCall: id, name, via, program, approved, expires_at, caller, traceparent; arguments, inputs);
 
 impl WaitingCall {
     /// Returns the call as JSON, with additional members of the kind of waiting call.
@@ -54,6 +56,9 @@ impl WaitingCall {
         }
         if let Some(via) = &self.via {
             out["via"] = json!(via);
+        }
+        if let Some(program) = &self.program {
+            out["program"] = json!(program);
         }
         out["approved"] = json!(self.approved);
         out["expires_at"] = json!(millis_of(self.expires_at));
@@ -71,6 +76,7 @@ impl WaitingCall {
             id: members.take("id")?,
             name: members.take("name")?,
             via: members.or_default("via")?,
+            program: members.or_default("program")?,
             arguments: members.take("arguments")?,
             approved: members.take("approved")?,
             expires_at: time_of(members)?,

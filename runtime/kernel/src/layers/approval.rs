@@ -233,6 +233,7 @@ impl Seals {
             id: call.id.clone(),
             name,
             via: call.via.clone(),
+            program: call.program.clone(),
             arguments,
             approved: call.brings().approved.clone(),
             expires_at: self.expires_at(),

@@ -258,9 +258,11 @@ impl<'a> Batch for Calls<'a> {
         let call = self.calls.get_mut(index)?.take()?;
         let (toolbox, around) = (self.toolbox, Arc::clone(&self.turn_context));
         let (id, name) = (call.id.clone(), call.via.as_ref().unwrap_or(&call.name).clone());
+        let program = call.program.clone();
         // The layers catch panics. If a layer fails to, the call still gets a response.
         let broken = || {
-            ToolResponse::new(&ToolCall::without_arguments(id, name), Err(ToolError::panicked(Box::new(()))))
+            let call = ToolCall { program, ..ToolCall::without_arguments(id, name) };
+            ToolResponse::new(&call, Err(ToolError::panicked(Box::new(()))))
         };
         let Some(tasks) = &self.tasks else {
             let turn = self.turn;

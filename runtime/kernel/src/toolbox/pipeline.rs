@@ -131,7 +131,7 @@ impl Layers {
 pub(crate) enum Reader {
     /// A model, which reads a large result page by page.
     Model,
-    /// A tool, which receives it whole.
+    /// A tool, or a program of the model, which receives it whole.
     Tool,
 }
 
@@ -251,7 +251,7 @@ impl Toolbox {
         {
             let mut response = Box::new(ToolResponse { id, started, ..*response });
             record.finish(&response.outcome, ctx.secrets()).await;
-            response.attribute_to(call.via);
+            response.attribute_to(call);
             return *response;
         }
         let mut spans = inner.observers(&inner.tracers, (&call, index, started), &mut ctx);
@@ -273,6 +273,7 @@ impl Toolbox {
             name: ctx.tool_name.clone(),
             outcome,
             skipped: false,
+            program: None,
             started,
             duration: clock.elapsed(),
             declared,
@@ -286,7 +287,7 @@ impl Toolbox {
         if let Some(watch) = &watch {
             watch.ends(&response, &ctx).await;
         }
-        response.attribute_to(call.via);
+        response.attribute_to(call);
         response
     }
 
@@ -303,12 +304,11 @@ impl Toolbox {
         let mut ctx = turn.child_in(Arc::clone(&around), call.id.clone(), call.name.clone());
         let index = self.inner().registry.index(&call.name);
         self.record(&call, index, SystemTime::now(), &mut ctx).finish(&response.outcome, ctx.secrets()).await;
-        if let Some(watch) =
-            Observers::of(self, &ToolCall::without_arguments(call.id, call.name), index, &around)
-        {
+        let without_arguments = ToolCall::without_arguments(call.id.clone(), call.name.clone());
+        if let Some(watch) = Observers::of(self, &without_arguments, index, &around) {
             watch.passed_over(&response, &ctx);
         }
-        response.attribute_to(call.via);
+        response.attribute_to(call);
         response
     }
 
@@ -334,7 +334,8 @@ impl Toolbox {
         }
         let (tool, passed) = (&**inner.registry.at(admitted.index), inner.passed(admitted.index));
         let (provided, course) = (Provided { registry: &inner.registry, layers: passed }, Course::default());
-        let seen = Invocation::new((tool, &call.arguments), ctx, provided, reader == Reader::Model, &course);
+        let is_for_model = reader == Reader::Model && call.program.is_none();
+        let seen = Invocation::new((tool, &call.arguments), ctx, provided, is_for_model, &course);
         if passed.admit.is_empty() {
             return self.run_admitted(admitted, call, record, (watch, &seen)).await;
         }

@@ -140,6 +140,7 @@ impl Auditor {
             parent: info.outer.filter(|outer| outer.auditor == handle.id).map_or(0, |outer| outer.key),
             turn: info.turn,
             request: info.request,
+            program: info.program,
             session_id: info.session_id,
             agent_id: info.agent_id,
             principal: info.principal,

@@ -33,6 +33,8 @@ pub(super) struct RawRecord {
     pub(super) client: Map<String, Value>,
     /// The request to the model that led to the call.
     pub(super) request: Option<ModelRequest>,
+    /// The vendor's ID of the program that made the call.
+    pub(super) program: Option<Text>,
     /// The secrets known so far: those of the outer calls, and those that a toolbox found in the arguments.
     pub(super) secrets: Option<Arc<Secrets>>,
     pub(super) tool: Option<Arc<dyn AgentTool>>,

@@ -43,6 +43,8 @@ pub struct CallInfo {
     pub tool: Option<Arc<dyn AgentTool>>,
     /// The values of the context that a client sent.
     pub(super) client: Map<String, Value>,
+    /// The vendor's ID of the program that made the call.
+    pub(super) program: Option<Text>,
     /// The request to the model that led to the call.
     pub(super) request: Option<ModelRequest>,
     /// The secrets of the outer calls, and those that a toolbox found in the arguments.
@@ -65,6 +67,7 @@ impl CallInfo {
             arguments,
             tool: None,
             client: Map::new(),
+            program: None,
             request: None,
             secrets: None,
             outer: None,
@@ -275,7 +278,9 @@ impl Layer for Auditor {
         let call = called.call();
         let attempt = if call.is_approved() { 2 } else { 1 };
         let info = || {
-            CallInfo::of(ctx, call.arguments.clone()).with_tool(called.tool().cloned()).with_attempt(attempt)
+            CallInfo { program: call.program.clone(), ..CallInfo::of(ctx, call.arguments.clone()) }
+                .with_tool(called.tool().cloned())
+                .with_attempt(attempt)
         };
         let record = self.record(info);
         if let Some(position) = record.position() {

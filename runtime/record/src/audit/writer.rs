@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::data::non_empty;
 use super::queue::{Ack, CallEnd, CallOutcome, Message, Queue, RawRecord};
-use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus, CLIENT, REQUEST};
+use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus, CLIENT, PROGRAM, REQUEST};
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::future::{catch_panic, discard};
 use toolgen_kernel::base::time::rfc3339;
@@ -244,6 +244,7 @@ impl Writer {
             arguments,
             client,
             request,
+            program,
             secrets,
             tool,
             at,
@@ -264,6 +265,10 @@ impl Writer {
             if let (Value::Object(members), Some(request)) = (&mut parameters, &request) {
                 let request = request_members(request, self.prompts, &tool_info.redactor, &secrets);
                 members.insert(REQUEST.to_owned(), request.into());
+            }
+            if let (Value::Object(members), Some(program)) = (&mut parameters, &program) {
+                let id = secrets.replace(program).unwrap_or_else(|| program.to_string());
+                members.insert(PROGRAM.to_owned(), id.into());
             }
             (tool_info, parameters, secrets)
         });

@@ -9,7 +9,7 @@ use super::ReplayError;
 use super::outcome::{RecordedOutcome, read_result, rebuild_error};
 use super::run::{RecordedCall, RecordedRun};
 use crate::audit::{
-    AuditIntent, AuditOutcome, AuditReader, AuditRecord, AuditStatus, CLIENT, MemorySink, REQUEST,
+    AuditIntent, AuditOutcome, AuditReader, AuditRecord, AuditStatus, CLIENT, MemorySink, PROGRAM, REQUEST,
 };
 use toolgen_kernel::base::time::{millis_of, whole_millis};
 use toolgen_kernel::layers::redact::FAILED_MASK;
@@ -190,6 +190,7 @@ fn select_run(entries: &[Entry], selection: &RunSelection) -> Result<RecordedRun
                 if let Some(arguments) = arguments.as_object_mut() {
                     arguments.shift_remove(CLIENT);
                     arguments.shift_remove(REQUEST);
+                    arguments.shift_remove(PROGRAM);
                 }
                 arguments
             }

@@ -5,7 +5,7 @@ use toolgen_runtime::agent::agent_loop::{Agent, WireModel};
 use toolgen_runtime::wire::format::{
     Conversation, Format, Item, Layout, ResponseEnd, WrittenCall, count, text,
 };
-use toolgen_runtime::wire::{Request, StopReason, Usage};
+use toolgen_runtime::wire::{Request, StopReason, ToolChoice, Usage};
 
 use crate::prelude::*;
 
@@ -60,6 +60,10 @@ static TELEGRAPH: Format = Format {
             vec![json!({ "from": "operator", "lines": lines })]
         },
         request: |request| Request::body([("tape", request.messages.into()), ("offers", request.tools)]),
+        policy: |policy| match policy.choice {
+            Some(ToolChoice::Required) => Ok(json!({ "must": true })),
+            _ => Err("cannot be told which tools to call"),
+        },
     }),
     ..Format::EMPTY
 };

@@ -346,6 +346,13 @@ fn recordings_are_written_for_vendor_libraries() {
                    "whole": recorded.whole, "frames": frames})
         })
         .collect();
+    let programs = crate::conversation::programs::all().into_iter().map(|program| {
+        json!({"name": format!("{}, program", program.format), "format": program.format.name(),
+               "events": program.events, "whole": program.whole, "frames": null})
+    });
+    let recorded: Vec<Value> = recorded.into_iter().chain(programs).collect();
     let requests = crate::conversation::transcripts::requests();
-    std::fs::write(path, json!({"recorded": recorded, "requests": requests}).to_string()).unwrap();
+    let offers = crate::wire::properties_of_tools::offers();
+    let conversations = json!({"recorded": recorded, "requests": requests, "offers": offers});
+    std::fs::write(path, conversations.to_string()).unwrap();
 }

@@ -1,7 +1,7 @@
 //! Tools that a vendor loads when a model finds them.
 
 use toolgen_runtime::schema::dialect::OPENAI_STRICT;
-use toolgen_runtime::wire::Deferred;
+use toolgen_runtime::wire::{Deferred, PlanError, PlanOptions};
 
 use crate::prelude::*;
 
@@ -11,6 +11,14 @@ fn specs() -> Vec<ToolSpec> {
     ["add_pet", "drop_pet", "pay"].map(spec).into()
 }
 
+fn defer<'a>(
+    format: WireFormat,
+    deferred: &Deferred,
+    specs: impl IntoIterator<Item = &'a ToolSpec>,
+) -> Result<Value, PlanError> {
+    format.tools_with(specs, &PlanOptions::default().deferred(deferred.clone()))
+}
+
 fn named<'a>(list: &'a Value, name: &str) -> &'a Value {
     list.as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap()
 }
@@ -18,7 +26,7 @@ fn named<'a>(list: &'a Value, name: &str) -> &'a Value {
 #[test]
 fn anthropic_search_supports_words_and_patterns() {
     let deferred = Deferred::new().load(["pay"]);
-    let list = WireFormat::Anthropic.tools_deferred(&deferred, &specs()).unwrap();
+    let list = defer(WireFormat::Anthropic, &deferred, &specs()).unwrap();
     assert_eq!(list[0], json!({"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}));
     assert_eq!(named(&list, "pay")["defer_loading"], false);
     assert_eq!(named(&list, "add_pet")["defer_loading"], true);
@@ -26,7 +34,7 @@ fn anthropic_search_supports_words_and_patterns() {
     let mut usual = WireFormat::Anthropic.tools(&specs()).unwrap();
     usual[0]["defer_loading"] = true.into();
     assert_eq!(list[1], usual[0]);
-    let list = WireFormat::Anthropic.tools_deferred(&deferred.by_regex(), &specs()).unwrap();
+    let list = defer(WireFormat::Anthropic, &deferred.by_regex(), &specs()).unwrap();
     assert_eq!(list[0], json!({"type": "tool_search_tool_regex_20251119", "name": "tool_search_tool_regex"}));
 }
 
@@ -52,7 +60,7 @@ async fn anthropic_gets_references_to_discovered_tools() {
 
     // There is no search of the vendor, and ours is loaded: a request with only deferred tools is rejected.
     let deferred = Deferred::new().searched_by("search_tools");
-    let list = WireFormat::Anthropic.tools_deferred(&deferred, specs.iter().copied()).unwrap();
+    let list = defer(WireFormat::Anthropic, &deferred, specs.iter().copied()).unwrap();
     let flags: Vec<_> =
         list.as_array().unwrap().iter().map(|tool| (&tool["name"], &tool["defer_loading"])).collect();
     let flag = |at: usize, name: &str, is_deferred: bool| {
@@ -83,9 +91,9 @@ async fn anthropic_gets_references_to_discovered_tools() {
 #[test]
 fn only_anthropic_accepts_tool_references() {
     let deferred = Deferred::new().searched_by("pay");
-    let message = WireFormat::OpenAiResponses.tools_deferred(&deferred, &specs()).unwrap_err().to_string();
+    let message = defer(WireFormat::OpenAiResponses, &deferred, &specs()).unwrap_err().to_string();
     assert!(message.contains("omit `Deferred::searched_by`"), "{message}");
-    let unknown = WireFormat::Anthropic.tools_deferred(&Deferred::new().searched_by("find"), &specs());
+    let unknown = defer(WireFormat::Anthropic, &Deferred::new().searched_by("find"), &specs());
     assert_eq!(unknown.unwrap_err().to_string(), "tools to load that are not among the tools: find");
 }
 
@@ -94,7 +102,9 @@ fn responses_groups_tools_in_namespaces() {
     let pets =
         Toolset { description: Text::Static("Pets."), ..Toolset::new("pets", ["add_pet", "drop_pet"]) };
     let deferred = Deferred::new().load(["drop_pet"]).namespace(pets).namespace(Toolset::new("none", ["x"]));
-    let list = WireFormat::OpenAiResponses.tools_deferred_in(&OPENAI_STRICT, &deferred, &specs()).unwrap();
+    let options = PlanOptions::default().deferred(deferred);
+    let plan = WireFormat::OpenAiResponses.plan_with(&OPENAI_STRICT, &specs(), options).unwrap();
+    let list = plan.into_tools();
     assert_eq!(list.as_array().unwrap().len(), 3, "{list}");
     assert_eq!(list[0], json!({"type": "tool_search", "execution": "server"}));
     assert_eq!(
@@ -113,14 +123,14 @@ fn responses_groups_tools_in_namespaces() {
 #[test]
 fn formats_without_deferred_tools_explain_the_alternative() {
     for format in WireFormat::ALL {
-        let message = format.tools_deferred(&Deferred::new(), &specs()).map_err(|error| error.to_string());
+        let message = defer(format, &Deferred::new(), &specs()).map_err(|error| error.to_string());
         assert_eq!(message.is_ok(), format.defers(), "{format}");
         if let Err(error) = message {
             let expected = "cannot defer tools; use a discovery (`ToolboxBuilder::discovery`) instead";
             assert_eq!(error, format!("{format} {expected}"));
         }
     }
-    let unknown = WireFormat::Anthropic.tools_deferred(&Deferred::new().load(["pya"]), &specs());
+    let unknown = defer(WireFormat::Anthropic, &Deferred::new().load(["pya"]), &specs());
     assert_eq!(unknown.unwrap_err().to_string(), "tools to load that are not among the tools: pya");
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::properties::Property;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::schema::dialect::Dialect;
 use toolgen_kernel::schema::shape::render::{Loss, Refusal};
@@ -18,6 +19,9 @@ pub struct ToolDecision {
     pub reason: DecisionReason,
     /// What the dialect cannot express in the schema of the arguments.
     pub losses: Vec<Loss>,
+    /// The properties of the tool that the vendor's definition does not have. Examples, output schemas and grammars are
+    /// told in the description, as far as its length allows.
+    pub lost: Vec<Property>,
 }
 
 /// The reason for the dialect of a tool.

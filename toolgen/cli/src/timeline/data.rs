@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use toolgen_runtime::layers::audit::{AuditOutcome, AuditReader, AuditRecord, REQUEST};
+use toolgen_runtime::layers::audit::{AuditOutcome, AuditReader, AuditRecord, PROGRAM, REQUEST};
 
 use super::super::store_location::StoreLocation;
 
@@ -60,6 +60,8 @@ struct Row {
     output_tokens: u64,
     /// In US dollars; 0 if it is not recorded.
     cost_usd: f64,
+    /// The vendor's ID of the program that made the call; empty if the model made it.
+    program: String,
 }
 
 impl Log {
@@ -147,16 +149,17 @@ pub(super) fn find(audit: &StoreLocation, text: &str) -> Result<Vec<String>, Str
     result.map(|()| ids).map_err(|error| error.to_string())
 }
 
-/// Removes the request to the model from recorded arguments. Returns `Null` if it is not recorded.
-fn take_request(parameters: &mut Value) -> Value {
-    parameters.as_object_mut().and_then(|members| members.shift_remove(REQUEST)).unwrap_or_default()
+/// Removes a member that is not an argument from recorded arguments. Returns `Null` if it is not recorded.
+fn take(parameters: &mut Value, member: &str) -> Value {
+    parameters.as_object_mut().and_then(|members| members.shift_remove(member)).unwrap_or_default()
 }
 
 /// The details of a call that are not in its row.
 fn call_details(record: &AuditRecord) -> Value {
     let outcome = record.outcome.as_ref();
     let mut parameters = record.intent.parameters.clone();
-    take_request(&mut parameters);
+    take(&mut parameters, REQUEST);
+    take(&mut parameters, PROGRAM);
     json!({
         "parameters": parameters,
         "result": outcome.map(|outcome| &outcome.result),
@@ -188,7 +191,8 @@ impl Row {
     fn of(record: AuditRecord, version: u64) -> Row {
         let status = record.status().as_str();
         let AuditRecord { id, parent, owner, mut intent, outcome, .. } = record;
-        let request = take_request(&mut intent.parameters);
+        let request = take(&mut intent.parameters, REQUEST);
+        let program = take(&mut intent.parameters, PROGRAM);
         let request_text = |name: &str| request[name].as_str().unwrap_or_default().to_owned();
         let request_count = |name: &str| request[name].as_u64().unwrap_or_default();
         let parameters = intent.parameters.to_string();
@@ -226,6 +230,7 @@ impl Row {
             input_tokens: request_count("input_tokens"),
             output_tokens: request_count("output_tokens"),
             cost_usd: request["cost_usd"].as_f64().unwrap_or_default(),
+            program: program.as_str().unwrap_or_default().to_owned(),
         }
     }
 
@@ -260,6 +265,7 @@ impl Row {
             self.input_tokens,
             self.output_tokens,
             self.cost_usd,
+            text(&self.program),
         ])
     }
 }

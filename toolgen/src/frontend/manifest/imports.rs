@@ -253,6 +253,7 @@ impl<'a> Context<'a> {
         if node.get("examples").is_some() {
             self.examples(node, &mut spec);
         }
+        self.hints(node, &mut spec);
         spec.effects = self.effects(&attributes, spec.effects.clone(), fixed);
         if kind == "command" {
             self.check_network(&attributes, &spec.effects);

@@ -64,7 +64,7 @@ const CHECK_ATTRIBUTES: &[&str] = &["undocumented", "dialects"];
 
 /// The attributes that each tool sets itself.
 const TOOL_ATTRIBUTES: &[&str] =
-    &["label", "returns", "use_for", "doc_override", "examples", "exactly_one", "at_most_one"];
+    &["label", "returns", "use_for", "doc_override", "examples", "hints", "exactly_one", "at_most_one"];
 
 /// The main attributes of a tool.
 const MAIN_ATTRIBUTES: &[&str] = &["description", "parameters", "input", "output"];

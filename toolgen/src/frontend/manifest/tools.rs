@@ -10,7 +10,7 @@ use serde_json::Value;
 use toolgen_core::schema::dialect::JSON_SCHEMA;
 use toolgen_core::schema::shape::Kind;
 use toolgen_core::schema::shape::decode::decode;
-use toolgen_core::spec::Example;
+use toolgen_core::spec::{Example, Hints};
 use toolgen_core::{ExecutionPlan, Text, ToolName, ToolSpec};
 
 use super::attributes::Attributes;
@@ -175,6 +175,7 @@ impl<'a> Context<'a> {
         }
         self.attributes(&attributes, &mut spec);
         self.examples(node, &mut spec);
+        self.hints(node, &mut spec);
         let is_agent = matches!(kind, Some(("agent", _)));
         if self.flag(attributes.object_with("undocumented"), "undocumented") != Some(true) {
             self.check_documented(id, node, &spec, is_agent);
@@ -267,6 +268,21 @@ impl<'a> Context<'a> {
             examples.push(Example { summary: Text::from(summary.to_owned()), arguments });
         }
         spec.examples = examples.into();
+    }
+
+    /// Reads the properties for the tool interfaces of vendors and of MCP.
+    pub(super) fn hints(&mut self, node: &Node<'a>, spec: &mut ToolSpec) {
+        let Some(hints) = node.get("hints") else { return };
+        match Hints::from_json(hints.value) {
+            Ok(read) => spec.hints = read,
+            Err(problems) => {
+                for problem in problems {
+                    let pointer =
+                        Pointer::parse(&format!("{}{}", hints.pointer, problem.pointer)).unwrap_or_default();
+                    self.report(codes::WRONG_KIND, &pointer, problem.message, problem.help);
+                }
+            }
+        }
     }
 
     /// Checks everything that needs the named schemas: defaults, examples and dialects.

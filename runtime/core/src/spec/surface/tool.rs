@@ -12,11 +12,12 @@ use crate::schema::shape::read::read_canonical;
 use crate::schema::shape::render::canonical::value;
 use crate::spec::strict_reader::Reader;
 use crate::spec::{
-    Completion, Effects, Example, Files, Network, Requirement, RequirementKind, Timeout, ToolName, ToolSpec,
+    Completion, Effects, Example, Files, Hints, Network, Requirement, RequirementKind, Timeout, ToolName,
+    ToolSpec,
 };
 
 /// The keys of a tool.
-pub(super) const KEYS: [&str; 25] = [
+pub(super) const KEYS: [&str; 26] = [
     "label",
     "description",
     "returns",
@@ -37,6 +38,7 @@ pub(super) const KEYS: [&str; 25] = [
     "result_limit",
     "completion",
     "sub_agent",
+    "hints",
     "call",
     "examples",
     "input",
@@ -76,6 +78,7 @@ pub(super) fn spec_to_json(spec: &ToolSpec) -> Map<String, Value> {
         requires,
         completion,
         sub_agent,
+        hints,
         deprecated,
     } = spec;
     let mut out = Map::new();
@@ -114,6 +117,7 @@ pub(super) fn spec_to_json(spec: &ToolSpec) -> Map<String, Value> {
         completion.as_ref().map(|completion| json!({ "next_state": completion.next_state.as_str() })),
     );
     insert_some("sub_agent", sub_agent.then_some(true.into()));
+    insert_some("hints", hints.to_json());
     insert_some("examples", (!examples.is_empty()).then(|| examples.iter().map(example_to_json).collect()));
     insert_some("input", Some(value(input)));
     insert_some("output", output.as_ref().map(|output| value(output)));
@@ -219,6 +223,10 @@ impl Reader {
                 Completion { next_state: self.text(completion, &pointer, "next_state").into() }
             }),
             sub_agent: self.read_flag(tool, pointer, "sub_agent").unwrap_or_default(),
+            hints: match tool.get("hints") {
+                Some(hints) => self.read_hints(hints, &format!("{pointer}/hints")),
+                None => Hints::NONE,
+            },
             deprecated: tool.get("deprecated").map(|_| self.text(tool, pointer, "deprecated").into()),
         }
     }

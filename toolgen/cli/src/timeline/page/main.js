@@ -109,6 +109,7 @@ async function show(id) {
   fact("Turn", call.turn ? `${call.of?.turns.get(call.turn) ?? call.turn} of this run` : "");
   const parent = call.parent === null ? undefined : calls.get(call.parent);
   if (parent) fact("Made by", callLink(parent));
+  fact("Program", call.program, "the vendor's ID of the program of the model that made the call");
   fact("Agent", call.agent);
   fact("Principal", call.principal);
   fact("Model", call.model);

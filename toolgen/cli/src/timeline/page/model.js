@@ -50,12 +50,12 @@ function decideCommand(what, approval, ...more) {
 function take(data) {
   const text = (index) => data.strings[index];
   for (const row of data.rows) {
-    const [id, parent, owner, turn, session, agent, principal, tool, callId, at, took, status, code, why, attempt, approved, by, given, got, brief, approval, request, prompt, model, input, output, cost] = row;
+    const [id, parent, owner, turn, session, agent, principal, tool, callId, at, took, status, code, why, attempt, approved, by, given, got, brief, approval, request, prompt, model, input, output, cost, program] = row;
     const start = Date.parse(text(at));
     calls.set(id, {
       id, parent, owner: text(owner), turn, session: text(session), agent: text(agent), principal: text(principal), tool: text(tool), callId,
       start: Number.isNaN(start) ? 0 : start, at: text(at), took, status: text(status), code: text(code), why, attempt, approved, by: text(by), given, got, brief, approval,
-      request, prompt: text(prompt), model: text(model), input, output, cost,
+      request, prompt: text(prompt), model: text(model), input, output, cost, program: text(program),
       below: [], above: null, end: 0, words: "",
     });
   }
@@ -192,7 +192,7 @@ function passes(call) {
   if (filters.principal && call.principal !== filters.principal) return false;
   if (filters.status && call.status !== filters.status) return false;
   if (!filters.text) return true;
-  call.words ||= [call.tool, call.callId, call.session, call.agent, call.principal, call.code, call.why, call.brief, call.by, call.prompt, call.model].join("\n").toLowerCase();
+  call.words ||= [call.tool, call.callId, call.session, call.agent, call.principal, call.code, call.why, call.brief, call.by, call.prompt, call.model, call.program].join("\n").toLowerCase();
   return call.words.includes(filters.text) || (filters.found !== null && filters.found.has(call.id));
 }
 

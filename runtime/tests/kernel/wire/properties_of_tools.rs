@@ -1,0 +1,319 @@
+//! Properties of tool definitions beyond names, descriptions and schemas, and the choice of tools of a request.
+
+use toolgen_runtime::spec::Example;
+use toolgen_runtime::spec::hints::{Callers, Hints, Icon, InputFormat};
+use toolgen_runtime::wire::format::Property;
+use toolgen_runtime::wire::{CacheTtl, PlanError, PlanOptions, Request, ToolChoice};
+
+use crate::prelude::*;
+
+const VENDORS: [WireFormat; 5] = [
+    WireFormat::OpenAiChat,
+    WireFormat::OpenAiResponses,
+    WireFormat::Anthropic,
+    WireFormat::Gemini,
+    WireFormat::Bedrock,
+];
+
+/// Adds two numbers.
+#[tool(
+    pure,
+    undocumented,
+    example(r#"{"a": 1, "b": 2}"#, r#"{"a": 40, "b": 2}"#),
+    hints(
+        callers = "both",
+        eager_input,
+        icon = "https://example.com/add.png",
+        meta = r#"{"example.com/team": "sums"}"#,
+    )
+)]
+fn add(a: i64, b: i64) -> i64 {
+    a + b
+}
+
+/// Lists the orders of a customer.
+#[tool(read_only, undocumented, hints(callers = "programs"))]
+fn list_orders(customer: String) -> Vec<String> {
+    vec![customer]
+}
+
+/// Moves a turtle.
+#[tool(pure, undocumented, hints(lark = "start: (\"left\" | \"right\")+"))]
+fn move_turtle(input: String) -> String {
+    input
+}
+
+/// Finds a word.
+#[tool(pure, undocumented, hints(regex = "[a-z]+"))]
+fn find_word(input: String, times: u8) -> String {
+    format!("{input}{times}")
+}
+
+fn specs() -> Vec<ToolSpec> {
+    toolset![add, list_orders, move_turtle].iter().map(|tool| tool.spec().clone()).collect()
+}
+
+fn named(name: &str) -> ToolSpec {
+    let all = toolset![add, list_orders, move_turtle, find_word];
+    all.iter().map(|tool| tool.spec()).find(|spec| spec.name.as_str() == name).unwrap().clone()
+}
+
+fn everything() -> PlanOptions {
+    PlanOptions::default().with_examples(3).with_programs().with_output_schemas().cached(CacheTtl::OneHour)
+}
+
+/// Requests with all properties and all choices of tools, for `tests/conversation/validate.py`.
+pub(crate) fn offers() -> Vec<Value> {
+    let mut offers = Vec::new();
+    for format in VENDORS {
+        let choices = [
+            ToolChoice::Auto,
+            ToolChoice::Validated,
+            ToolChoice::None,
+            ToolChoice::Required,
+            ToolChoice::Tool("add".into()),
+            ToolChoice::Tool("move_turtle".into()),
+            ToolChoice::AnyOf(vec!["add".into(), "move_turtle".into()]),
+        ];
+        for choice in choices {
+            for (parallel, ttl) in [(None, CacheTtl::FiveMinutes), (Some(false), CacheTtl::OneHour)] {
+                let tools = format.tools_with(&specs(), &everything().cached(ttl)).unwrap();
+                let message = json!([{ "role": "user", "content": "Hello" }]);
+                let mut request = Request::new(match format {
+                    WireFormat::Gemini => vec![json!({ "role": "user", "parts": [{ "text": "Hello" }] })],
+                    WireFormat::Bedrock => vec![json!({ "role": "user", "content": [{ "text": "Hello" }] })],
+                    _ => message.as_array().unwrap().clone(),
+                })
+                .with_model("model-1")
+                .with_system("Be brief.")
+                .with_tools(tools)
+                .with_tool_choice(choice.clone());
+                request.parallel_calls = parallel;
+                if let Ok(request) = format.request(request) {
+                    offers.push(json!({ "format": format.name(), "request": request }));
+                }
+            }
+        }
+    }
+    offers
+}
+
+#[test]
+fn every_property_is_written_or_lost() {
+    for format in WireFormat::ALL {
+        let plan = format.plan_with(format.dialect(), &specs(), everything()).unwrap();
+        let tools = plan.tools().to_string();
+        let lost: Vec<Property> =
+            plan.decisions().iter().flat_map(|decision| decision.lost.clone()).collect();
+        let keys: [(Property, &[&str]); 5] = [
+            (Property::Examples, &["\"input_examples\""]),
+            (Property::Callers, &["\"allowed_callers\""]),
+            (
+                Property::OutputSchema,
+                &["\"output_schema\"", "\"responseJsonSchema\"", "\"outputSchema\"", "\"output_config\""],
+            ),
+            (Property::EagerInput, &["\"eager_input_streaming\""]),
+            (Property::InputFormat, &["\"grammar\""]),
+        ];
+        for (property, keys) in keys {
+            let is_written = keys.iter().any(|key| tools.contains(key));
+            assert_ne!(is_written, lost.contains(&property), "{format}: {property} in {tools}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_added_without_options() {
+    let bare = |spec: ToolSpec| ToolSpec { hints: Hints::NONE, examples: List::EMPTY, ..spec };
+    let specs = [named("add"), named("list_orders")];
+    // Hints that cost nothing are always written, those of programs only where programs run.
+    let without_eager = specs.clone().map(|spec| ToolSpec {
+        hints: Hints { eager_input: false, icons: List::EMPTY, meta: Text::EMPTY, ..spec.hints.clone() },
+        ..spec
+    });
+    for format in WireFormat::ALL {
+        let bare = specs.clone().map(bare);
+        assert_eq!(format.tools(&without_eager).unwrap(), format.tools(&bare).unwrap(), "{format}");
+    }
+}
+
+#[test]
+fn anthropic_gets_examples_callers_and_a_cache_point() {
+    let tools = WireFormat::Anthropic.tools_with(&specs(), &everything()).unwrap();
+    assert_eq!(tools[0], json!({"type": "code_execution_20260521", "name": "code_execution"}));
+    let add = &tools[1];
+    assert_eq!(add["input_examples"], json!([{"a": 1, "b": 2}, {"a": 40, "b": 2}]));
+    assert_eq!(add["allowed_callers"], json!(["direct", "code_execution_20260521"]));
+    assert_eq!(add["eager_input_streaming"], true);
+    assert_eq!(tools[2]["allowed_callers"], json!(["code_execution_20260521"]));
+    assert_eq!(tools[3]["cache_control"], json!({"type": "ephemeral", "ttl": "1h"}));
+    assert!(add.get("cache_control").is_none() && tools[3].get("allowed_callers").is_none());
+    // The grammar and the schema of results have no property.
+    let description = tools[3]["description"].as_str().unwrap();
+    assert!(description.starts_with("Moves a turtle.\n\n`input` is a text in this Lark grammar:\nstart: "));
+    assert!(tools[2]["description"].as_str().unwrap().contains("Results are JSON of this schema: {"));
+}
+
+#[test]
+fn examples_of_a_request_are_limited_and_valid() {
+    let invalid = Example { summary: Text::EMPTY, arguments: r#"{"a": "x"}"#.into() };
+    let add = named("add");
+    let examples: Vec<Example> = [invalid].into_iter().chain(add.examples.iter().cloned()).collect();
+    let spec = ToolSpec { examples: examples.into(), ..add };
+    let options = PlanOptions::default().with_examples(1);
+    let tools = WireFormat::Anthropic.tools_with([&spec], &options).unwrap();
+    assert_eq!(tools[0]["input_examples"], json!([{"a": 1, "b": 2}]));
+    let told = WireFormat::Gemini.tools_with([&spec], &options).unwrap();
+    let description = &told[0]["functionDeclarations"][0]["description"];
+    assert_eq!(*description, "Adds two numbers.\n\nExample arguments: {\"a\":1,\"b\":2}");
+}
+
+#[test]
+fn responses_gets_callers_output_schemas_and_custom_tools() {
+    let tools = WireFormat::OpenAiResponses.tools_with(&specs(), &everything()).unwrap();
+    assert_eq!(tools[0], json!({"type": "programmatic_tool_calling"}));
+    assert_eq!(tools[1]["allowed_callers"], json!(["direct", "programmatic"]));
+    assert_eq!(tools[2]["allowed_callers"], json!(["programmatic"]));
+    assert!(tools[2]["output_schema"].is_object());
+    assert_eq!(
+        tools[3],
+        json!({"type": "custom", "name": "move_turtle", "description": "Moves a turtle.",
+               "format": {"type": "grammar", "syntax": "lark", "definition": "start: (\"left\" | \"right\")+"}})
+    );
+    let custom =
+        &WireFormat::OpenAiChat.tools_with([&named("move_turtle")], &PlanOptions::default()).unwrap()[0];
+    assert_eq!(custom["custom"]["format"]["grammar"]["syntax"], "lark");
+    // A custom tool has one argument.
+    let two = &WireFormat::OpenAiChat.tools_with([&named("find_word")], &PlanOptions::default()).unwrap()[0];
+    assert_eq!(two["type"], "function");
+}
+
+#[tokio::test]
+async fn calls_of_custom_tools_run() {
+    let registry = Registry::new(toolset![move_turtle]).unwrap();
+    let toolbox = Toolbox::builder(&registry).build().unwrap();
+    let reply = json!({"status": "completed", "output": [
+        {"type": "custom_tool_call", "call_id": "c1", "name": "move_turtle", "input": "left right"},
+    ]});
+    let calls = WireFormat::OpenAiResponses.tool_calls(&reply).unwrap();
+    let answers = toolbox.dispatch(calls.calls, &Turn::new("t"), &DispatchOptions::default()).await;
+    assert_eq!(
+        WireFormat::OpenAiResponses.tool_results(&answers.responses),
+        [json!({"type": "custom_tool_call_output", "call_id": "c1", "output": "left right"})]
+    );
+}
+
+#[test]
+fn bedrock_gets_a_cache_point_after_its_tools() {
+    let options = PlanOptions::default().cached(CacheTtl::FiveMinutes);
+    let config = WireFormat::Bedrock.tools_with(&specs(), &options).unwrap();
+    assert_eq!(config["tools"][3], json!({"cachePoint": {"type": "default"}}));
+    assert_eq!(WireFormat::Bedrock.tools_with([], &options).unwrap(), json!({"tools": []}));
+}
+
+#[test]
+fn tools_of_a_vendor_come_first() {
+    let search = json!({"type": "web_search_20260318", "name": "web_search", "max_uses": 3});
+    let options = PlanOptions::default().with_vendor_tool(search.clone());
+    assert_eq!(WireFormat::Anthropic.tools_with(&specs(), &options).unwrap()[0], search);
+    let options = PlanOptions::default().with_vendor_tool(json!({"googleSearch": {}}));
+    let tools = WireFormat::Gemini.tools_with(&specs(), &options).unwrap();
+    assert_eq!(tools[0], json!({"googleSearch": {}}));
+    assert_eq!(tools[1]["functionDeclarations"].as_array().unwrap().len(), 3);
+    let options = PlanOptions::default().with_vendor_tool(json!({"systemTool": {"name": "nova_grounding"}}));
+    let config = WireFormat::Bedrock.tools_with(&specs(), &options).unwrap();
+    assert_eq!(config["tools"][0]["systemTool"]["name"], "nova_grounding");
+    let options = PlanOptions::default().with_vendor_tool(json!({"type": "bash_20250124", "name": "add"}));
+    let error = WireFormat::Anthropic.tools_with(&specs(), &options).unwrap_err();
+    assert_eq!(error, PlanError::DuplicateName("add".into()));
+}
+
+#[test]
+fn mcp_clients_get_icons_and_meta() {
+    let icon = Icon {
+        src: "https://example.com/b.svg".into(),
+        mime_type: "image/svg+xml".into(),
+        sizes: vec![Text::from("any".to_owned())].into(),
+        theme: "dark".into(),
+    };
+    let hints = Hints { icons: vec![icon].into(), ..named("add").hints.clone() };
+    let spec = ToolSpec { hints, ..named("add") };
+    let tool = &WireFormat::Mcp.tools([&spec]).unwrap()["tools"][0];
+    assert_eq!(tool["_meta"], json!({"example.com/team": "sums"}));
+    assert_eq!(
+        tool["icons"],
+        json!([{"src": "https://example.com/b.svg", "mimeType": "image/svg+xml", "sizes": ["any"], "theme": "dark"}])
+    );
+}
+
+#[test]
+fn hints_are_not_required_of_programs() {
+    // Without programs, the model is offered all tools.
+    let tools = WireFormat::Anthropic.tools(&specs()).unwrap();
+    assert_eq!(tools.as_array().unwrap().len(), 3);
+    assert_eq!(named("list_orders").hints.callers, Callers::Programs);
+    assert_eq!(
+        named("move_turtle").hints.input_format,
+        InputFormat::Lark("start: (\"left\" | \"right\")+".into())
+    );
+}
+
+#[test]
+fn choice_of_tools_in_every_format() {
+    let body = |format: WireFormat, choice: Option<ToolChoice>, parallel| {
+        let mut request = Request::new(Vec::new()).with_tools(format.tools(&specs()).unwrap());
+        (request.tool_choice, request.parallel_calls) = (choice, parallel);
+        format.request(request).map_err(|error| error.to_string())
+    };
+    let one = || Some(ToolChoice::Tool("add".into()));
+    let any = || Some(ToolChoice::AnyOf(vec!["add".into(), "move_turtle".into()]));
+    let chat = |choice| body(WireFormat::OpenAiChat, choice, None).unwrap()["tool_choice"].clone();
+    assert_eq!(chat(one()), json!({"type": "function", "function": {"name": "add"}}));
+    assert_eq!(chat(Some(ToolChoice::Validated)), "auto");
+    assert_eq!(
+        chat(any()),
+        json!({"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [
+            {"type": "function", "function": {"name": "add"}}, {"type": "custom", "custom": {"name": "move_turtle"}},
+        ]}})
+    );
+    let responses = body(WireFormat::OpenAiResponses, any(), Some(false)).unwrap();
+    assert_eq!(
+        (&responses["tool_choice"], &responses["parallel_tool_calls"]),
+        (
+            &json!({"type": "allowed_tools", "mode": "required", "tools": [
+                {"type": "function", "name": "add"}, {"type": "custom", "name": "move_turtle"},
+            ]}),
+            &json!(false)
+        )
+    );
+    let anthropic = body(WireFormat::Anthropic, None, Some(false)).unwrap();
+    assert_eq!(anthropic["tool_choice"], json!({"type": "auto", "disable_parallel_tool_use": true}));
+    let gemini = body(WireFormat::Gemini, any(), None).unwrap();
+    assert_eq!(
+        gemini["toolConfig"],
+        json!({"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["add", "move_turtle"]}})
+    );
+    let bedrock = body(WireFormat::Bedrock, one(), None).unwrap();
+    assert_eq!(bedrock["toolConfig"]["toolChoice"], json!({"tool": {"name": "add"}}));
+    assert_eq!(bedrock["toolConfig"]["tools"].as_array().unwrap().len(), 3);
+    let impossible = [
+        (
+            WireFormat::Anthropic,
+            any(),
+            None,
+            "anthropic cannot require one of several tools; offer only these",
+        ),
+        (WireFormat::Bedrock, Some(ToolChoice::None), None, "bedrock cannot forbid calls; offer no tools"),
+        (WireFormat::Gemini, None, Some(true), "gemini has no parameter for parallel calls"),
+        (
+            WireFormat::OpenAiChat,
+            Some(ToolChoice::AnyOf(Vec::new())),
+            None,
+            "cannot let a model call one of no tools",
+        ),
+    ];
+    for (format, choice, parallel, message) in impossible {
+        let error = body(format, choice, parallel).unwrap_err();
+        assert!(error.contains(message), "{error}");
+    }
+}
