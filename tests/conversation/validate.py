@@ -5,7 +5,7 @@ The recordings must be what the libraries read as events, and give what the libr
 must be what the libraries take. Nothing is sent. Usage:
 
     TOOLGEN_CONVERSATIONS=conversations.json cargo test -p toolgen-runtime --test kernel recordings
-    pip install openai anthropic google-genai botocore
+    pip install openai anthropic google-genai botocore mcp-types
     tests/conversation/validate.py conversations.json
 """
 
@@ -22,11 +22,28 @@ def walk(value):
             walk(inner)
 
 
+def known(kind, value):
+    """A typed dictionary has no keys but those of its type: pydantic ignores others."""
+    unknown = value.keys() - kind.__required_keys__ - kind.__optional_keys__
+    assert not unknown, f"{kind.__name__} has no {unknown}"
+
+
 def openai_chat():
     from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessageParam
+    from openai.types.chat import ChatCompletionToolChoiceOptionParam, ChatCompletionToolUnionParam
+    from openai.types.chat.chat_completion_custom_tool_param import Custom
+    from openai.types.shared_params import FunctionDefinition
     from pydantic import TypeAdapter
 
     messages = TypeAdapter(list[ChatCompletionMessageParam])
+    tools, choices = TypeAdapter(list[ChatCompletionToolUnionParam]), TypeAdapter(ChatCompletionToolChoiceOptionParam)
+
+    def offer(value):
+        walk(tools.validate_python(value["tools"]))
+        walk(choices.validate_python(value["tool_choice"]))
+        for tool in value["tools"]:
+            custom = tool["type"] == "custom"
+            known(Custom if custom else FunctionDefinition, tool["custom" if custom else "function"])
 
     def event(value):
         ChatCompletionChunk.model_validate(value, strict=False)
@@ -38,27 +55,48 @@ def openai_chat():
         # Reasoning of other hosts is beside what OpenAI documents; the types allow further members.
         walk(messages.validate_python(value["messages"]))
 
-    return event, whole, request
+    return event, whole, request, offer
 
 
 def openai_responses():
-    from openai.types.responses import Response, ResponseInputParam, ResponseStreamEvent
+    from openai.types.responses import CustomToolParam, FunctionToolParam, NamespaceToolParam
+    from openai.types.responses import Response, ResponseInputParam, ResponseStreamEvent, ToolParam
+    from openai.types.responses.response_create_params import ToolChoice
     from pydantic import TypeAdapter
 
     events, inputs = TypeAdapter(ResponseStreamEvent), TypeAdapter(ResponseInputParam)
+    tools, choices = TypeAdapter(list[ToolParam]), TypeAdapter(ToolChoice)
+    kinds = {"function": FunctionToolParam, "custom": CustomToolParam, "namespace": NamespaceToolParam}
+
+    def offer(value):
+        walk(tools.validate_python(value["tools"]))
+        walk(choices.validate_python(value["tool_choice"]))
+        for tool in value["tools"]:
+            for one in [tool, *tool.get("tools", [])]:
+                if one["type"] in kinds:
+                    known(kinds[one["type"]], one)
 
     def request(value):
         walk(inputs.validate_python(value["input"]))
 
-    return events.validate_python, Response.model_validate, request
+    return events.validate_python, Response.model_validate, request, offer
 
 
 def anthropic():
     from anthropic.types import Message, MessageParam, RawMessageStreamEvent
+    from anthropic.types import ToolChoiceParam, ToolParam, ToolUnionParam
     from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
     from pydantic import TypeAdapter
 
     events, messages = TypeAdapter(RawMessageStreamEvent), TypeAdapter(list[MessageParam])
+    tools, choices = TypeAdapter(list[ToolUnionParam]), TypeAdapter(ToolChoiceParam)
+
+    def offer(value):
+        walk(tools.validate_python(value["tools"]))
+        walk(choices.validate_python(value["tool_choice"]))
+        for tool in value["tools"]:
+            if "input_schema" in tool:
+                known(ToolParam, tool)
 
     def event(value):
         # A ping is in the protocol and not in the types.
@@ -72,7 +110,7 @@ def anthropic():
         assert not missing and not unknown, (missing, unknown)
         walk(messages.validate_python(value["messages"]))
 
-    return event, Message.model_validate, request
+    return event, Message.model_validate, request, offer
 
 
 def gemini():
@@ -84,7 +122,13 @@ def gemini():
         types.Content.model_validate(value["systemInstruction"])
         assert value.keys() <= {"contents", "systemInstruction", "tools"}, value.keys()
 
-    return types.GenerateContentResponse.model_validate, types.GenerateContentResponse.model_validate, request
+    def offer(value):
+        for tool in value["tools"]:
+            types.Tool.model_validate(tool)
+        types.ToolConfig.model_validate(value["toolConfig"])
+
+    response = types.GenerateContentResponse.model_validate
+    return response, response, request, offer
 
 
 def bedrock():
@@ -114,7 +158,18 @@ def bedrock():
         roles = [message["role"] for message in value["messages"]]
         assert all(one != two for one, two in zip(roles, roles[1:])), roles
 
-    return event, whole, request
+    return event, whole, request, request
+
+
+def mcp():
+    from mcp_types import CallToolResult, ListToolsResult
+
+    def offer(value):
+        ListToolsResult.model_validate(value["list"])
+        for result in value["results"]:
+            CallToolResult.model_validate(result["result"])
+
+    return None, None, None, offer
 
 
 def same_events(frames, events):
@@ -134,6 +189,7 @@ FORMATS = {
     "anthropic": anthropic,
     "gemini": gemini,
     "bedrock": bedrock,
+    "mcp": mcp,
 }
 
 
@@ -178,7 +234,7 @@ def main(path):
         # Ollama's own form has no types of OpenAI.
         if recorded["name"] == "ollama":
             continue
-        event, whole, _ = judges[recorded["format"]]
+        event, whole, _, _ = judges[recorded["format"]]
         for number, value in enumerate(recorded["events"]):
             check(f"{recorded['name']}, event {number}", event, value)
         check(f"{recorded['name']}, whole", whole, recorded["whole"])
@@ -196,6 +252,8 @@ def main(path):
         # What Ollama writes goes back to Ollama, which is laxer than OpenAI.
         if written["from"] != "ollama" or written["format"] != "openai-chat":
             check(f"{written['from']} as {written['format']}", judge, written["request"])
+    for offered in conversations["offers"]:
+        check(f"tools and their choice as {offered['format']}", judges[offered["format"]][3], offered["request"])
     print("\n".join(wrong))
     print(f"{checked} checked, {len(wrong)} wrong")
     return 1 if wrong or checked < 100 else 0

@@ -105,15 +105,15 @@ macro_rules! formats {
 }
 
 formats! {
-    /// OpenAI Chat Completions and the many compatible hosts (openai-python 3.54.0, `types/chat`).
+    /// OpenAI Chat Completions and the many compatible hosts (openai-python 3.57.0, `types/chat`).
     OpenAiChat = openai_chat;
-    /// OpenAI Responses (openai-python 3.54.0, `types/responses`).
+    /// OpenAI Responses (openai-python 3.57.0, `types/responses`).
     OpenAiResponses = openai_responses;
-    /// Anthropic Messages (anthropic-sdk-python 2.12.0, `types`).
+    /// Anthropic Messages (anthropic-sdk-python 2.14.0, `types`).
     Anthropic = anthropic;
-    /// Google Gemini, `generateContent` (google-genai 3.4.0, `types`).
+    /// Google Gemini, `generateContent` (google-genai 3.6.1, `types`).
     Gemini = gemini;
-    /// Amazon Bedrock Converse (botocore 1.44.5, `bedrock-runtime`) over its HTTP interface, where bytes are base64
+    /// Amazon Bedrock Converse (botocore 1.44.8, `bedrock-runtime`) over its HTTP interface, where bytes are base64
     /// strings.
     Bedrock = bedrock;
     /// The server side of the Model Context Protocol: calls are JSON-RPC requests (version 2025-11-25).

@@ -57,6 +57,16 @@ pub enum CacheTtl {
 }
 
 impl PlanOptions {
+    /// Returns the tools whose definitions are sent.
+    fn offered<'a>(&self, specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<&'a ToolSpec> {
+        let is_replaced = |spec: &&ToolSpec| {
+            self.vendor_tools
+                .iter()
+                .any(|tool| tool.get("name").and_then(Value::as_str) == Some(spec.name.as_str()))
+        };
+        specs.into_iter().filter(|spec| !is_replaced(spec)).collect()
+    }
+
     /// Drops the last tools if there are more than a request can hold. The plan lists them. Without this option, too
     /// many tools are an error.
     #[must_use]
@@ -103,8 +113,11 @@ impl PlanOptions {
         self
     }
 
-    /// Adds a tool that the vendor runs, in the form of its API, with its version:
+    /// Adds a tool that the vendor defines, in the form of its API, with its version:
     /// `{"type": "web_search_20260318", "name": "web_search"}`. These tools come first.
+    ///
+    /// The vendor runs most of them. Others, such as `{"type": "bash_20250124", "name": "bash"}`, are run by you: a tool of
+    /// yours with the same name gets the calls, and its own definition is not sent.
     #[must_use]
     pub fn with_vendor_tool(mut self, tool: Value) -> PlanOptions {
         self.vendor_tools.push(tool);
@@ -133,8 +146,6 @@ pub enum PlanError {
     SearchedByTool(WireFormat),
     /// These tools should be loaded, but are not among the tools.
     UnknownTools(Vec<Text>),
-    /// A tool that the vendor runs has the name of one of the tools.
-    DuplicateName(Text),
 }
 
 impl fmt::Display for PlanError {
@@ -158,9 +169,6 @@ impl fmt::Display for PlanError {
             PlanError::UnknownTools(names) => {
                 let names: Vec<&str> = names.iter().map(Text::as_str).collect();
                 write!(f, "tools to load that are not among the tools: {}", names.join(", "))
-            }
-            PlanError::DuplicateName(name) => {
-                write!(f, "a tool of the vendor and one of yours are both called '{name}'; rename yours")
             }
         }
     }
@@ -267,7 +275,7 @@ impl WireFormat {
         specs: impl IntoIterator<Item = &'a ToolSpec>,
         options: PlanOptions,
     ) -> Result<ToolPlan, PlanError> {
-        let mut specs: Vec<&ToolSpec> = specs.into_iter().collect();
+        let mut specs = options.offered(specs);
         let limit = dialect.requests.tools.unwrap_or(usize::MAX);
         if specs.len() > limit && !options.drop_excess {
             return Err(PlanError::TooMany { provider: dialect.title, count: specs.len(), max: limit });
@@ -293,7 +301,7 @@ impl WireFormat {
         Ok(ToolPlan { requested_dialect: dialect, tools, decisions })
     }
 
-    /// Like [`tools`](Self::tools), with options. Limits on all tools of a request are not applied, see
+    /// Like [`tools_in`](Self::tools_in), with options. Limits on all tools of a request are not applied, see
     /// [`plan_with`](Self::plan_with).
     ///
     /// # Errors
@@ -301,13 +309,14 @@ impl WireFormat {
     /// Returns all tools that the dialect cannot express, or an error if the format does not support an option.
     pub fn tools_with<'a>(
         self,
+        dialect: &Dialect,
         specs: impl IntoIterator<Item = &'a ToolSpec>,
         options: &PlanOptions,
     ) -> Result<Value, PlanError> {
-        let specs: Vec<&ToolSpec> = specs.into_iter().collect();
+        let specs = options.offered(specs);
         let names: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
-        let tools = tools::render(specs, self.dialect(), self.format(), options.selected)
-            .map_err(PlanError::Refused)?;
+        let tools =
+            tools::render(specs, dialect, self.format(), options.selected).map_err(PlanError::Refused)?;
         self.arrange(tools, options, names)
     }
 
@@ -321,10 +330,6 @@ impl WireFormat {
         let names: Vec<&str> = names.into_iter().collect();
         if let Some(deferred) = &options.deferred {
             deferred.check(self, &names)?;
-        }
-        let vendor_names = options.vendor_tools.iter().filter_map(|tool| tool.get("name")?.as_str());
-        if let Some(duplicate) = vendor_names.into_iter().find(|name| names.contains(name)) {
-            return Err(PlanError::DuplicateName(Text::copy_of(duplicate)));
         }
         let format = self.format();
         let mut list = (format.list)((format.arrange)(tools, options));

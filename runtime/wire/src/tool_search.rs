@@ -11,7 +11,7 @@
 //!
 //! With Anthropic, a [tool of yours](Deferred::searched_by) can do the search instead.
 //!
-//! The fields are those of anthropic-sdk-python 2.12.0 and openai-python 3.54.0, checked on 2026-11-22. For the other
+//! The fields are those of anthropic-sdk-python 2.14.0 and openai-python 3.57.0, checked on 2026-11-28. For the other
 //! formats, [`discovery`](toolgen_kernel::registry::discovery) does the same with three ordinary tools.
 //!
 //! ```
@@ -20,7 +20,8 @@
 //!
 //! let tools = ["get_pet", "list_pets"].map(|name| ToolSpec { name: ToolName::new(name), ..ToolSpec::EMPTY });
 //! let deferred = Deferred::new().load(["get_pet"]);
-//! let list = WireFormat::Anthropic.tools_with(&tools, &PlanOptions::default().deferred(deferred))?;
+//! let (format, options) = (WireFormat::Anthropic, PlanOptions::default().deferred(deferred));
+//! let list = format.tools_with(format.dialect(), &tools, &options)?;
 //! assert_eq!(list[0]["type"], "tool_search_tool_bm25_20251119");
 //! assert_eq!((&list[1]["defer_loading"], &list[2]["defer_loading"]), (&false.into(), &true.into()));
 //! # Ok::<(), toolgen_runtime::wire::PlanError>(())

@@ -56,6 +56,11 @@ async fn planned(toolbox: Toolbox) -> AnyResult {
     Ok(())
 }
 
+fn with_properties(toolbox: &Toolbox, messages: Vec<Value>) -> AnyResult<Value> {
+    page!("docs/requests.md", "let options = PlanOptions::default()");
+    Ok(body)
+}
+
 fn discovered(registry: &Registry) -> AnyResult {
     page!("docs/discovery.md", "let tools = WireFormat::OpenAiChat.tools(toolbox.specs())?;");
     assert!(tools.is_array());

@@ -11,6 +11,24 @@ mod documented {
     page!("docs/tools.md", "struct Address");
 }
 
+mod hinted {
+    use toolgen_runtime::wire::{PlanOptions, WireFormat};
+
+    page!("docs/tools.md", "fn move_turtle(");
+
+    #[test]
+    fn hints_are_written() {
+        let (tools, format) =
+            (toolgen_runtime::toolset![list_orders, move_turtle], WireFormat::OpenAiResponses);
+        let (specs, options) = (tools.iter().map(|tool| tool.spec()), PlanOptions::default().with_programs());
+        let list = format.tools_with(format.dialect(), specs, &options).unwrap();
+        assert_eq!(
+            (&list[0]["type"], &list[2]["type"]),
+            (&"programmatic_tool_calling".into(), &"custom".into())
+        );
+    }
+}
+
 async fn called() -> AnyResult {
     page!("docs/tools.md", "let toolbox = Toolbox::new(toolset![weather])?;");
     let response = toolbox.call("weather", json!({"town": "Ulm", "hours": 0})).await;

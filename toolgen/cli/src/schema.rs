@@ -35,7 +35,7 @@ pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
     let mut outcome = if complete { Outcome::Fine } else { Outcome::Problems };
     let format = task.wire.unwrap_or_else(|| format_of(dialect));
     if task.envelope {
-        let outcome = envelope(format, dialect, &specs, output)?;
+        let outcome = envelope(task, format, dialect, &specs, output)?;
         return Ok(if complete { outcome } else { Outcome::Problems });
     }
     if task.plan {
@@ -57,12 +57,13 @@ pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
 
 /// Prints the tools as in a request to the vendor of a dialect.
 fn envelope(
+    task: &Schema,
     format: WireFormat,
     dialect: &Dialect,
     specs: &[ToolSpec],
     output: &mut Output,
 ) -> io::Result<Outcome> {
-    match format.tools_in(dialect, specs) {
+    match format.tools_with(dialect, specs, &options(task)) {
         Ok(value) => {
             output.json(&value)?;
             output.line("")?;
@@ -73,6 +74,20 @@ fn envelope(
             Ok(Outcome::Problems)
         }
     }
+}
+
+fn options(task: &Schema) -> PlanOptions {
+    let mut options = PlanOptions::default().with_examples(task.examples);
+    if task.cut {
+        options = options.drop_excess();
+    }
+    if task.programs {
+        options = options.with_programs();
+    }
+    if task.output_schemas {
+        options = options.with_output_schemas();
+    }
+    options
 }
 
 /// Returns the request format of a dialect: its own, or that of its lax counterpart.
@@ -90,8 +105,7 @@ fn plan(
     specs: &[ToolSpec],
     output: &mut Output,
 ) -> io::Result<Outcome> {
-    let options = if task.cut { PlanOptions::default().drop_excess() } else { PlanOptions::default() };
-    let plan = match format.plan_with(dialect, specs, options) {
+    let plan = match format.plan_with(dialect, specs, options(task)) {
         Ok(plan) => plan,
         Err(PlanError::TooMany { provider, count, max }) => {
             output.error(&format!(
@@ -115,7 +129,12 @@ fn plan(
         .map(|decision| {
             let reason = (decision.reason != DecisionReason::Wanted).then(|| decision.reason.to_string());
             let dialect_name = decision.dialect.map(|dialect| dialect.name);
-            json!({"tool": decision.tool.as_str(), "dialect": dialect_name, "reason": reason})
+            let lost: Vec<&str> = decision.lost.iter().map(|property| property.as_str()).collect();
+            let mut line = json!({"tool": decision.tool.as_str(), "dialect": dialect_name, "reason": reason});
+            if !lost.is_empty() {
+                line["lost"] = lost.into();
+            }
+            line
         })
         .collect();
     output.json(&json!({"dialect": dialect.name, "decisions": decisions, "tools": plan.tools()}))?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolgen_core::schema::shape::*;
+use toolgen_core::spec::hints::{Callers, Hints, Icon, InputFormat};
 use toolgen_core::spec::plan::*;
 use toolgen_core::spec::template::*;
 use toolgen_core::spec::*;

@@ -52,7 +52,7 @@ impl RequestTemplate {
         specs: impl IntoIterator<Item = &'s ToolSpec>,
     ) -> Result<(Value, Dialects), PlanError> {
         let Some(dialect) = self.dialect else {
-            let tools = self.format.tools_with(specs, &self.tool_options)?;
+            let tools = self.format.tools_with(self.format.dialect(), specs, &self.tool_options)?;
             return Ok((tools, self.format.dialect().into()));
         };
         let plan = self.format.plan_with(dialect, specs, self.tool_options.clone())?;

@@ -7,7 +7,7 @@ use std::path::Path;
 use toolgen_runtime::agent::agent_loop::{Agent, WireModel};
 use toolgen_runtime::call::structured::Structured;
 use toolgen_runtime::layers::audit::PROGRAM;
-use toolgen_runtime::wire::{ModelReply, PlanOptions};
+use toolgen_runtime::wire::{ModelReply, PlanOptions, Request};
 
 use crate::prelude::*;
 
@@ -27,6 +27,24 @@ pub(crate) fn all() -> [Program; 2] {
         let events = file["events"].as_array().unwrap().clone();
         Program { format, events, whole: file["whole"].take(), id }
     })
+}
+
+/// The requests with the results of the calls, for `tests/conversation/validate.py`.
+pub(crate) fn requests() -> Vec<Value> {
+    let request = |program: Program| {
+        let format = program.format;
+        let turn = ModelTurn::from(format.turn(&program.whole).unwrap());
+        let mut transcript = Transcript::user("Pay the orders of Ada.");
+        let answers = turn.calls.iter().map(|call| ToolResponse::new(call, Ok(ToolResult::json(json!([])))));
+        let answers: Vec<Entry> = answers.map(|answer| Entry::Answer(Box::new(answer))).collect();
+        transcript.push(Entry::Model(turn));
+        answers.into_iter().for_each(|answer| transcript.push(answer));
+        let messages = transcript.messages(format).messages;
+        let request = Request::new(messages).with_model("model-1").with_system("Be brief.");
+        let request = format.request(request).unwrap();
+        json!({ "from": "program", "format": format.name(), "request": request })
+    };
+    all().into_iter().map(request).collect()
 }
 
 /// The final reply of the model in a format.

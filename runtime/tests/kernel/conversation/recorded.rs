@@ -1,8 +1,8 @@
 //! Streams in the format of each vendor, and the reply that the vendor would have sent without streaming: the files of
 //! `recorded/`.
 //!
-//! They have the events of the vendors' own libraries (openai-python 3.54.0, anthropic-sdk-python 2.12.0, google-genai
-//! 3.4.0, botocore 1.44.5). `tests/conversation/validate.py` checks them against the types of these libraries.
+//! They have the events of the vendors' own libraries (openai-python 3.57.0, anthropic-sdk-python 2.14.0, google-genai
+//! 3.6.1, botocore 1.44.8). `tests/conversation/validate.py` checks them against the types of these libraries.
 
 use std::fs;
 use std::path::Path;

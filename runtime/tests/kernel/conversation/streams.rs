@@ -351,7 +351,8 @@ fn recordings_are_written_for_vendor_libraries() {
                "events": program.events, "whole": program.whole, "frames": null})
     });
     let recorded: Vec<Value> = recorded.into_iter().chain(programs).collect();
-    let requests = crate::conversation::transcripts::requests();
+    let mut requests = crate::conversation::transcripts::requests();
+    requests.extend(crate::conversation::programs::requests());
     let offers = crate::wire::properties_of_tools::offers();
     let conversations = json!({"recorded": recorded, "requests": requests, "offers": offers});
     std::fs::write(path, conversations.to_string()).unwrap();

@@ -16,7 +16,7 @@ fn defer<'a>(
     deferred: &Deferred,
     specs: impl IntoIterator<Item = &'a ToolSpec>,
 ) -> Result<Value, PlanError> {
-    format.tools_with(specs, &PlanOptions::default().deferred(deferred.clone()))
+    format.tools_with(format.dialect(), specs, &PlanOptions::default().deferred(deferred.clone()))
 }
 
 fn named<'a>(list: &'a Value, name: &str) -> &'a Value {

@@ -1,9 +1,12 @@
 //! Properties of tool definitions beyond names, descriptions and schemas, and the choice of tools of a request.
 
+use toolgen_runtime::schema::dialect::{
+    ANTHROPIC_STRICT, BEDROCK_STRICT, Dialect, GEMINI_JSON_SCHEMA, OPENAI_STRICT,
+};
 use toolgen_runtime::spec::Example;
 use toolgen_runtime::spec::hints::{Callers, Hints, Icon, InputFormat};
 use toolgen_runtime::wire::format::Property;
-use toolgen_runtime::wire::{CacheTtl, PlanError, PlanOptions, Request, ToolChoice};
+use toolgen_runtime::wire::{CacheTtl, Deferred, PlanOptions, Request, ToolChoice};
 
 use crate::prelude::*;
 
@@ -62,32 +65,31 @@ fn everything() -> PlanOptions {
     PlanOptions::default().with_examples(3).with_programs().with_output_schemas().cached(CacheTtl::OneHour)
 }
 
-/// Requests with all properties and all choices of tools, for `tests/conversation/validate.py`.
+/// Requests with all properties, in several dialects, and with all choices of tools, for
+/// `tests/conversation/validate.py` and `tests/properties/check.py`.
 pub(crate) fn offers() -> Vec<Value> {
+    let choices = [
+        ToolChoice::Auto,
+        ToolChoice::Validated,
+        ToolChoice::None,
+        ToolChoice::Required,
+        ToolChoice::Tool("add".into()),
+        ToolChoice::Tool("move_turtle".into()),
+        ToolChoice::AnyOf(vec!["add".into(), "move_turtle".into()]),
+    ];
     let mut offers = Vec::new();
     for format in VENDORS {
-        let choices = [
-            ToolChoice::Auto,
-            ToolChoice::Validated,
-            ToolChoice::None,
-            ToolChoice::Required,
-            ToolChoice::Tool("add".into()),
-            ToolChoice::Tool("move_turtle".into()),
-            ToolChoice::AnyOf(vec!["add".into(), "move_turtle".into()]),
-        ];
-        for choice in choices {
-            for (parallel, ttl) in [(None, CacheTtl::FiveMinutes), (Some(false), CacheTtl::OneHour)] {
-                let tools = format.tools_with(&specs(), &everything().cached(ttl)).unwrap();
-                let message = json!([{ "role": "user", "content": "Hello" }]);
-                let mut request = Request::new(match format {
-                    WireFormat::Gemini => vec![json!({ "role": "user", "parts": [{ "text": "Hello" }] })],
-                    WireFormat::Bedrock => vec![json!({ "role": "user", "content": [{ "text": "Hello" }] })],
-                    _ => message.as_array().unwrap().clone(),
-                })
-                .with_model("model-1")
-                .with_system("Be brief.")
-                .with_tools(tools)
-                .with_tool_choice(choice.clone());
+        for tools in lists(format) {
+            for (choice, parallel) in
+                choices.iter().flat_map(|choice| [(choice, None), (choice, Some(false))])
+            {
+                let content = match format {
+                    WireFormat::Gemini => json!({ "role": "user", "parts": [{ "text": "Hello" }] }),
+                    WireFormat::Bedrock => json!({ "role": "user", "content": [{ "text": "Hello" }] }),
+                    _ => json!({ "role": "user", "content": "Hello" }),
+                };
+                let request = Request::new(vec![content]).with_model("model-1").with_system("Be brief.");
+                let mut request = request.with_tools(tools.clone()).with_tool_choice(choice.clone());
                 request.parallel_calls = parallel;
                 if let Ok(request) = format.request(request) {
                     offers.push(json!({ "format": format.name(), "request": request }));
@@ -95,7 +97,52 @@ pub(crate) fn offers() -> Vec<Value> {
             }
         }
     }
+    offers.push(json!({ "format": "mcp", "request": mcp() }));
     offers
+}
+
+/// The lists of tools of a format, with all properties.
+fn lists(format: WireFormat) -> Vec<Value> {
+    let dialects: &[&Dialect] = match format {
+        WireFormat::OpenAiChat | WireFormat::OpenAiResponses => &[&OPENAI_STRICT],
+        WireFormat::Anthropic => &[&ANTHROPIC_STRICT],
+        WireFormat::Gemini => &[&GEMINI_JSON_SCHEMA],
+        _ => &[&BEDROCK_STRICT],
+    };
+    let strict = dialects.iter().map(|dialect| (*dialect, everything().cached(CacheTtl::FiveMinutes)));
+    let pets = Toolset { description: Text::Static("Sums."), ..Toolset::new("sums", ["add", "move_turtle"]) };
+    let deferred = [Deferred::new().load(["add"]).namespace(pets), Deferred::new().load(["add"]).by_regex()];
+    let deferred = deferred.map(|deferred| (format.dialect(), everything().deferred(deferred)));
+    let deferred = deferred.into_iter().filter(|_| format.defers());
+    [(format.dialect(), everything())]
+        .into_iter()
+        .chain(strict)
+        .chain(deferred)
+        .map(|(dialect, options)| match Dialect::by_name(dialect.name) {
+            Some(dialect) => format.plan_with(dialect, &specs(), options).unwrap().into_tools(),
+            None => panic!("{}", dialect.name),
+        })
+        .collect()
+}
+
+/// A list of tools and a result, as an MCP server sends them.
+fn mcp() -> Value {
+    let sizes = vec![Text::from("any".to_owned())].into();
+    let icon = Icon {
+        src: "https://example.com/b.svg".into(),
+        mime_type: "image/svg+xml".into(),
+        sizes,
+        theme: "dark".into(),
+    };
+    let add = named("add");
+    let spec = ToolSpec { hints: Hints { icons: vec![icon].into(), ..add.hints.clone() }, ..add };
+    let call = ToolCall::new("1", "add", json!({}));
+    let result = ToolResponse::new(&call, Ok(ToolResult::json(json!(3))));
+    let specs = |_: &str| Some(&spec);
+    let options = ToolResultOptions::default().specs(&specs);
+    let failed = ToolResponse::new(&call, Err(ToolError::failed("no")));
+    let results = WireFormat::Mcp.tool_results_with(&[result, failed], &options);
+    json!({ "list": WireFormat::Mcp.tools([&spec]).unwrap(), "results": results })
 }
 
 #[test]
@@ -139,7 +186,8 @@ fn nothing_is_added_without_options() {
 
 #[test]
 fn anthropic_gets_examples_callers_and_a_cache_point() {
-    let tools = WireFormat::Anthropic.tools_with(&specs(), &everything()).unwrap();
+    let tools =
+        WireFormat::Anthropic.tools_with(WireFormat::Anthropic.dialect(), &specs(), &everything()).unwrap();
     assert_eq!(tools[0], json!({"type": "code_execution_20260521", "name": "code_execution"}));
     let add = &tools[1];
     assert_eq!(add["input_examples"], json!([{"a": 1, "b": 2}, {"a": 40, "b": 2}]));
@@ -161,16 +209,18 @@ fn examples_of_a_request_are_limited_and_valid() {
     let examples: Vec<Example> = [invalid].into_iter().chain(add.examples.iter().cloned()).collect();
     let spec = ToolSpec { examples: examples.into(), ..add };
     let options = PlanOptions::default().with_examples(1);
-    let tools = WireFormat::Anthropic.tools_with([&spec], &options).unwrap();
+    let tools = WireFormat::Anthropic.tools_with(WireFormat::Anthropic.dialect(), [&spec], &options).unwrap();
     assert_eq!(tools[0]["input_examples"], json!([{"a": 1, "b": 2}]));
-    let told = WireFormat::Gemini.tools_with([&spec], &options).unwrap();
+    let told = WireFormat::Gemini.tools_with(WireFormat::Gemini.dialect(), [&spec], &options).unwrap();
     let description = &told[0]["functionDeclarations"][0]["description"];
     assert_eq!(*description, "Adds two numbers.\n\nExample arguments: {\"a\":1,\"b\":2}");
 }
 
 #[test]
 fn responses_gets_callers_output_schemas_and_custom_tools() {
-    let tools = WireFormat::OpenAiResponses.tools_with(&specs(), &everything()).unwrap();
+    let tools = WireFormat::OpenAiResponses
+        .tools_with(WireFormat::OpenAiResponses.dialect(), &specs(), &everything())
+        .unwrap();
     assert_eq!(tools[0], json!({"type": "programmatic_tool_calling"}));
     assert_eq!(tools[1]["allowed_callers"], json!(["direct", "programmatic"]));
     assert_eq!(tools[2]["allowed_callers"], json!(["programmatic"]));
@@ -180,11 +230,14 @@ fn responses_gets_callers_output_schemas_and_custom_tools() {
         json!({"type": "custom", "name": "move_turtle", "description": "Moves a turtle.",
                "format": {"type": "grammar", "syntax": "lark", "definition": "start: (\"left\" | \"right\")+"}})
     );
-    let custom =
-        &WireFormat::OpenAiChat.tools_with([&named("move_turtle")], &PlanOptions::default()).unwrap()[0];
+    let custom = &WireFormat::OpenAiChat
+        .tools_with(WireFormat::OpenAiChat.dialect(), [&named("move_turtle")], &PlanOptions::default())
+        .unwrap()[0];
     assert_eq!(custom["custom"]["format"]["grammar"]["syntax"], "lark");
     // A custom tool has one argument.
-    let two = &WireFormat::OpenAiChat.tools_with([&named("find_word")], &PlanOptions::default()).unwrap()[0];
+    let two = &WireFormat::OpenAiChat
+        .tools_with(WireFormat::OpenAiChat.dialect(), [&named("find_word")], &PlanOptions::default())
+        .unwrap()[0];
     assert_eq!(two["type"], "function");
 }
 
@@ -206,39 +259,43 @@ async fn calls_of_custom_tools_run() {
 #[test]
 fn bedrock_gets_a_cache_point_after_its_tools() {
     let options = PlanOptions::default().cached(CacheTtl::FiveMinutes);
-    let config = WireFormat::Bedrock.tools_with(&specs(), &options).unwrap();
+    let config = WireFormat::Bedrock.tools_with(WireFormat::Bedrock.dialect(), &specs(), &options).unwrap();
     assert_eq!(config["tools"][3], json!({"cachePoint": {"type": "default"}}));
-    assert_eq!(WireFormat::Bedrock.tools_with([], &options).unwrap(), json!({"tools": []}));
+    assert_eq!(
+        WireFormat::Bedrock.tools_with(WireFormat::Bedrock.dialect(), [], &options).unwrap(),
+        json!({"tools": []})
+    );
 }
 
 #[test]
 fn tools_of_a_vendor_come_first() {
     let search = json!({"type": "web_search_20260318", "name": "web_search", "max_uses": 3});
     let options = PlanOptions::default().with_vendor_tool(search.clone());
-    assert_eq!(WireFormat::Anthropic.tools_with(&specs(), &options).unwrap()[0], search);
+    assert_eq!(
+        WireFormat::Anthropic.tools_with(WireFormat::Anthropic.dialect(), &specs(), &options).unwrap()[0],
+        search
+    );
     let options = PlanOptions::default().with_vendor_tool(json!({"googleSearch": {}}));
-    let tools = WireFormat::Gemini.tools_with(&specs(), &options).unwrap();
+    let tools = WireFormat::Gemini.tools_with(WireFormat::Gemini.dialect(), &specs(), &options).unwrap();
     assert_eq!(tools[0], json!({"googleSearch": {}}));
     assert_eq!(tools[1]["functionDeclarations"].as_array().unwrap().len(), 3);
     let options = PlanOptions::default().with_vendor_tool(json!({"systemTool": {"name": "nova_grounding"}}));
-    let config = WireFormat::Bedrock.tools_with(&specs(), &options).unwrap();
+    let config = WireFormat::Bedrock.tools_with(WireFormat::Bedrock.dialect(), &specs(), &options).unwrap();
     assert_eq!(config["tools"][0]["systemTool"]["name"], "nova_grounding");
-    let options = PlanOptions::default().with_vendor_tool(json!({"type": "bash_20250124", "name": "add"}));
-    let error = WireFormat::Anthropic.tools_with(&specs(), &options).unwrap_err();
-    assert_eq!(error, PlanError::DuplicateName("add".into()));
+    // A tool that the vendor defines and the program runs.
+    let definition = json!({"type": "bash_20250124", "name": "add"});
+    let options = PlanOptions::default().with_vendor_tool(definition.clone());
+    let tools =
+        WireFormat::Anthropic.tools_with(WireFormat::Anthropic.dialect(), &specs(), &options).unwrap();
+    let names: Vec<&str> =
+        tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!((&tools[0], names), (&definition, vec!["add", "list_orders", "move_turtle"]));
 }
 
 #[test]
 fn mcp_clients_get_icons_and_meta() {
-    let icon = Icon {
-        src: "https://example.com/b.svg".into(),
-        mime_type: "image/svg+xml".into(),
-        sizes: vec![Text::from("any".to_owned())].into(),
-        theme: "dark".into(),
-    };
-    let hints = Hints { icons: vec![icon].into(), ..named("add").hints.clone() };
-    let spec = ToolSpec { hints, ..named("add") };
-    let tool = &WireFormat::Mcp.tools([&spec]).unwrap()["tools"][0];
+    let mcp = mcp();
+    let tool = &mcp["list"]["tools"][0];
     assert_eq!(tool["_meta"], json!({"example.com/team": "sums"}));
     assert_eq!(
         tool["icons"],

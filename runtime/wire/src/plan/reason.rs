@@ -57,7 +57,13 @@ impl fmt::Display for ToolDecision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let displayed = self.dialect.map_or("omitted", |dialect| dialect.name);
         write!(f, "{}: {displayed}", self.tool)?;
-        if self.reason == DecisionReason::Wanted { Ok(()) } else { write!(f, ", because {}", self.reason) }
+        if self.reason != DecisionReason::Wanted {
+            write!(f, ", because {}", self.reason)?;
+        }
+        for (index, property) in self.lost.iter().enumerate() {
+            write!(f, "{}{property}", if index == 0 { "; the format has no " } else { ", " })?;
+        }
+        Ok(())
     }
 }
 

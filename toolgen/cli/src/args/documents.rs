@@ -164,6 +164,15 @@ pub(crate) struct Schema {
     /// Drop the last tools if a request cannot hold all
     #[arg(long, requires = "plan")]
     pub(crate) cut: bool,
+    /// Add up to this many examples to each tool, as a property or to its description
+    #[arg(long, value_name = "COUNT", default_value_t = 0, hide_default_value = true, requires = "request")]
+    pub(crate) examples: usize,
+    /// Let programs that the vendor runs call the tools that are offered to programs
+    #[arg(long, requires = "request")]
+    pub(crate) programs: bool,
+    /// Add the schema of results to each tool that declares one
+    #[arg(long, requires = "request")]
+    pub(crate) output_schemas: bool,
     #[command(flatten)]
     pub(crate) format: Format,
     #[command(flatten)]

@@ -43,6 +43,24 @@ fn tools_are_printed_in_every_wire_format() {
     dir.run("schema pets.yaml --envelope --wire openai").exits(2).tells("openai-responses");
 }
 
+#[test]
+fn properties_are_written_on_request() {
+    let dir = documents();
+    dir.write(
+        "hinted.yaml",
+        "toolgen: 1\ntools:\n  find:\n    description: Finds it.\n    parameters: {name: string - What.}\n    \
+         function: {}\n    examples: [{summary: One., arguments: {name: a}}]\n    hints: {callers: programs}\n",
+    );
+    let words = "schema hinted.yaml --wire anthropic --examples 2 --programs --output-schemas";
+    let list: Value = serde_json::from_str(&dir.run(format!("{words} --envelope")).exits(0).stdout).unwrap();
+    assert_eq!(list[0]["name"], "code_execution");
+    assert_eq!(list[1]["input_examples"], json!([{"name": "a"}]));
+    let plan =
+        dir.run("schema hinted.yaml --wire gemini --dialect gemini --plan --examples 1").exits(0).stdout;
+    assert_eq!(plan, "find: gemini; the format has no examples\n");
+    dir.run("schema hinted.yaml --examples 2").exits(2).tells("--envelope");
+}
+
 /// The definition of a shell tool, as another agent framework writes it into a request.
 const SHELL: &str = r#"{
   "name": "shell",
