@@ -45,12 +45,16 @@ fn tools_are_printed_in_every_wire_format() {
 
 #[test]
 fn properties_are_written_on_request() {
-    let dir = documents();
-    dir.write(
-        "hinted.yaml",
-        "toolgen: 1\ntools:\n  find:\n    description: Finds it.\n    parameters: {name: string - What.}\n    \
-         function: {}\n    examples: [{summary: One., arguments: {name: a}}]\n    hints: {callers: programs}\n",
-    );
+    let manifest = "toolgen: 1
+tools:
+  find:
+    description: Finds it.
+    parameters: {name: string - What.}
+    function: {}
+    examples: [{summary: One., arguments: {name: a}}]
+    hints: {callers: programs}
+";
+    let dir = Folder::new("hinted").with("hinted.yaml", manifest);
     let words = "schema hinted.yaml --wire anthropic --examples 2 --programs --output-schemas";
     let list: Value = serde_json::from_str(&dir.run(format!("{words} --envelope")).exits(0).stdout).unwrap();
     assert_eq!(list[0]["name"], "code_execution");
