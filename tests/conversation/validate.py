@@ -84,16 +84,19 @@ def openai_responses():
 
 def anthropic():
     from anthropic.types import Message, MessageParam, RawMessageStreamEvent
+    from anthropic.types import ToolChoiceAnyParam, ToolChoiceAutoParam, ToolChoiceNoneParam, ToolChoiceToolParam
     from anthropic.types import ToolChoiceParam, ToolParam, ToolUnionParam
     from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
     from pydantic import TypeAdapter
 
     events, messages = TypeAdapter(RawMessageStreamEvent), TypeAdapter(list[MessageParam])
     tools, choices = TypeAdapter(list[ToolUnionParam]), TypeAdapter(ToolChoiceParam)
+    chosen = {"auto": ToolChoiceAutoParam, "any": ToolChoiceAnyParam, "tool": ToolChoiceToolParam, "none": ToolChoiceNoneParam}
 
     def offer(value):
         walk(tools.validate_python(value["tools"]))
         walk(choices.validate_python(value["tool_choice"]))
+        known(chosen[value["tool_choice"]["type"]], value["tool_choice"])
         for tool in value["tools"]:
             if "input_schema" in tool:
                 known(ToolParam, tool)

@@ -159,17 +159,81 @@ VENDORS = {
 }
 
 
-def keys(value, found):
-    """All keys and texts in a value: a property may be a key, and a mode or a type is a text."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            found.add(key)
-            keys(inner, found)
-    elif isinstance(value, list):
-        for inner in value:
-            keys(inner, found)
-    elif isinstance(value, str):
-        found.add(value)
+def inside(value):
+    """All objects in a value, with the key under which each is."""
+    stack = [("", value)]
+    while stack:
+        key, value = stack.pop()
+        if isinstance(value, dict):
+            yield key, value
+            stack.extend(value.items())
+        elif isinstance(value, list):
+            stack.extend((key, inner) for inner in value)
+
+
+def of_type(*kinds):
+    return lambda key, value: value.get("type") in kinds
+
+
+def under(*names):
+    return lambda key, value: key in names
+
+
+# Which objects of a request or of a reply have the properties of an object of the table.
+OBJECTS = {
+    ("anthropic", "tool"): lambda key, value: "input_schema" in value,
+    ("anthropic", "cache_control"): under("cache_control"),
+    ("anthropic", "tool_choice"): under("tool_choice"),
+    ("anthropic", "tool_use"): of_type("tool_use"),
+    ("anthropic", "tool_result"): of_type("tool_result"),
+    ("openai-responses", "tool"): lambda key, value: value.get("type") == "function" and "parameters" in value,
+    ("openai-responses", "custom tool"): lambda key, value: value.get("type") == "custom" and "format" in value,
+    ("openai-responses", "namespace"): of_type("namespace"),
+    ("openai-responses", "tool_search"): of_type("tool_search"),
+    ("openai-responses", "tool_choice"): under("tool_choice"),
+    ("openai-responses", "request"): under(""),
+    ("openai-responses", "function_call"): of_type("function_call"),
+    ("openai-responses", "function_call_output"): of_type("function_call_output"),
+    ("openai-chat", "function"): lambda key, value: key == "function" and "parameters" in value,
+    ("openai-chat", "custom tool"): lambda key, value: key == "custom" and "format" in value,
+    ("openai-chat", "request"): under(""),
+    ("openai-chat", "tool message"): lambda key, value: value.get("role") == "tool",
+    ("gemini", "function"): under("functionDeclarations"),
+    ("gemini", "functionCallingConfig"): under("functionCallingConfig"),
+    ("gemini", "toolConfig"): under("toolConfig"),
+    ("gemini", "functionCall"): under("functionCall"),
+    ("gemini", "functionResponse"): under("functionResponse"),
+    ("bedrock", "toolConfig"): under("toolConfig"),
+    ("bedrock", "toolSpec"): under("toolSpec"),
+    ("bedrock", "cachePoint"): under("cachePoint"),
+    ("bedrock", "toolChoice"): under("toolChoice"),
+    ("bedrock", "toolUse"): under("toolUse"),
+    ("bedrock", "toolResult"): under("toolResult"),
+    ("bedrock", "tool types"): lambda key, value: key == "tools" and len(value) == 1,
+    ("gemini", "tool types"): lambda key, value: key == "tools",
+    ("mcp", "tool"): lambda key, value: "inputSchema" in value,
+    ("mcp", "annotations"): under("annotations"),
+    ("mcp", "icon"): under("icons"),
+    ("mcp", "result"): under("result"),
+}
+# These properties are the values of a member.
+VALUES = {
+    ("anthropic", "tool types"): "type",
+    ("openai-responses", "tool types"): "type",
+    ("gemini", "modes"): "mode",
+}
+
+
+def properties_in(vendor, name, values):
+    """The properties of an object of the table that values have."""
+    found = set()
+    member = VALUES.get((vendor, name))
+    for key, value in (pair for whole in values for pair in inside(whole)):
+        if member:
+            found.add(value.get(member) if isinstance(value.get(member), str) else None)
+        elif OBJECTS[vendor, name](key, value):
+            found |= value.keys()
+    return found
 
 
 def page(table):
@@ -199,21 +263,26 @@ def main():
     conversations = json.loads(given.conversations.read_text(encoding="utf-8"))
     wrong, count = [], 0
     for vendor, objects in ((vendor, extract()) for vendor, extract in VENDORS.items()):
-        rendered = set()
-        for written in [*conversations["offers"], *conversations["requests"]]:
-            if written["format"] == vendor:
-                keys(written["request"], rendered)
+        requests = [*conversations["offers"], *conversations["requests"]]
+        requests = [one["request"] for one in requests if one["format"] == vendor]
+        replies = [one["whole"] for one in conversations["recorded"] if one["format"] == vendor]
+        replies += [one["events"] for one in conversations["recorded"] if one["format"] == vendor]
         listed = table.get(vendor, {})
-        for name in objects.keys() | listed.keys():
+        for name in sorted(objects.keys() | listed.keys()):
             there, rows = objects.get(name, set()), listed.get(name, {})
             for prop in sorted(there - rows.keys()):
                 wrong.append(f"{vendor}, {name}: `{prop}` is new: write or read it, or say in table.toml why not")
             for prop in sorted(rows.keys() - there):
                 wrong.append(f"{vendor}, {name}: `{prop}` is no longer in the package")
+            written, read = properties_in(vendor, name, requests), properties_in(vendor, name, replies)
             for prop, what in rows.items():
                 count += 1
-                if what == "written" and prop not in rendered:
+                if what == "written" and prop not in written:
                     wrong.append(f"{vendor}, {name}: `{prop}` is called written, but no test renders it")
+                if what == "read" and prop not in read:
+                    wrong.append(f"{vendor}, {name}: `{prop}` is called read, but no recorded reply has it")
+                if what not in ("written", "read") and " " not in what:
+                    wrong.append(f"{vendor}, {name}: `{what}` is not a reason for leaving `{prop}` out")
     if given.page:
         text = page(table)
         if os.environ.get("TOOLGEN_UPDATE"):

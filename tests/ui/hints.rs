@@ -28,4 +28,8 @@ fn hints_wrong() {}
 #[tool(undocumented, hints(text, regex = "[a-z]"))]
 fn hints_two_forms(input: String) {}
 
+/// Does it.
+#[tool(undocumented, hints(text))]
+fn hints_without_input(text: String) {}
+
 fn main() {}

@@ -42,6 +42,7 @@ impl Tool {
             self.check_resource(resource, errors);
         }
         self.check_examples(errors);
+        self.check_text_input(errors);
     }
 
     /// Checks that every name in braces in a resource is an argument: `file:{path}`.
@@ -116,6 +117,17 @@ impl Tool {
             None => format!("its arguments are {}", names::quoted_list(known)),
         };
         errors.at(tokens, format!("the tool `{}` has no argument `{name}`; {hint}", self.name));
+    }
+
+    fn check_text_input(&self, errors: &mut Errors) {
+        let is_text = || {
+            let mut arguments = self.arguments();
+            arguments.next().is_some_and(|argument| argument.name == "input") && arguments.next().is_none()
+        };
+        if let Some(span) = self.attr.text_input.filter(|_| !is_text()) {
+            let message = "a tool whose arguments are text has one argument, `input: String`";
+            errors.push(syn::Error::new(span, message));
+        }
     }
 
     fn check_examples(&self, errors: &mut Errors) {

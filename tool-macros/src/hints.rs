@@ -1,6 +1,6 @@
 //! `hints(…)`: properties for the tool interfaces of vendors and of MCP.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::LitStr;
 
@@ -13,14 +13,23 @@ const KEYS: &[&str] = &["callers", "eager_input", "text", "lark", "regex", "icon
 /// The values of `callers`, with their names in the runtime.
 const CALLERS: &[(&str, &str)] = &[("model", "Model"), ("programs", "Programs"), ("both", "Both")];
 
-/// Reads `hints(callers = "programs", eager_input, lark = "…", icon = "https://…", meta = "{…}")`, and returns the field
-/// of the specification.
-pub(crate) fn read(key: Key, errors: &mut Errors) -> Option<TokenStream> {
+/// The hints of an attribute.
+#[derive(Default)]
+pub(crate) struct ReadHints {
+    /// The field of the specification.
+    pub(crate) field: Option<TokenStream>,
+    /// Where the hint is that the arguments are text.
+    pub(crate) text_input: Option<Span>,
+}
+
+/// Reads `hints(callers = "programs", eager_input, lark = "…", icon = "https://…", meta = "{…}")`.
+pub(crate) fn read(key: Key, errors: &mut Errors) -> ReadHints {
     let Value::List(tokens) = key.value else {
-        return key.report_invalid(
+        key.report_invalid::<()>(
             errors,
             "needs hints: `hints(callers = \"programs\", eager_input, icon = \"https://…\")`",
         );
+        return ReadHints::default();
     };
     let mut fields = Vec::new();
     let mut icons = Vec::new();
@@ -60,7 +69,10 @@ pub(crate) fn read(key: Key, errors: &mut Errors) -> Option<TokenStream> {
             icons.iter().map(|src| quote!(__toolgen::Icon { src: __toolgen::S(#src), ..__toolgen::ICON }));
         fields.push(quote!(icons: __toolgen::S(const { &[#(#icons),*] })));
     }
-    Some(quote!(hints: __toolgen::Hints { #(#fields,)* ..__toolgen::Hints::NONE }))
+    ReadHints {
+        field: Some(quote!(hints: __toolgen::Hints { #(#fields,)* ..__toolgen::Hints::NONE })),
+        text_input: formats.first().map(|(span, _)| *span),
+    }
 }
 
 fn callers(text: &LitStr, errors: &mut Errors) -> Option<TokenStream> {

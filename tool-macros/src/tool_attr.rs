@@ -1,6 +1,6 @@
 //! `#[tool(…)]`: the properties of a tool in addition to its function.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
@@ -80,6 +80,8 @@ pub(crate) struct ToolAttr {
     pub(crate) requires: Vec<Requirement>,
     /// The resources that the tool reads and writes; `{name}` is the value of an argument.
     pub(crate) resources: Vec<LitStr>,
+    /// The hint that the arguments are text.
+    pub(crate) text_input: Option<Span>,
     /// Example calls, as JSON objects.
     pub(crate) examples: Vec<LitStr>,
     /// Other fields of the specification.
@@ -155,7 +157,11 @@ fn read_key(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
         }
         "result_limit" => tool.fields.extend(result_limit(key, errors)),
         "example" => tool.examples.extend(key.texts(errors)),
-        "hints" => tool.fields.extend(hints::read(key, errors)),
+        "hints" => {
+            let read = hints::read(key, errors);
+            tool.fields.extend(read.field);
+            tool.text_input = read.text_input;
+        }
         "requires" => requires(tool, key, errors),
         "exactly_one" | "at_most_one" => relation(tool, key, errors),
         "complete" => complete(tool, key, errors),

@@ -300,8 +300,13 @@ impl Running<'_> {
             if let Some(max) = self.options.max_cost.filter(|max| self.cost >= Some(*max)) {
                 return Err(LoopError::MaxCost(max));
             }
-            for text in self.options.messages.iter().flat_map(SteeringMessages::take) {
-                self.transcript.push(Entry::User(text));
+            // A program that waits for results accepts nothing else with them.
+            let is_for_program =
+                |entry: &Entry| matches!(entry, Entry::Answer(answer) if answer.program.is_some());
+            if !self.transcript.iter().next_back().is_some_and(is_for_program) {
+                for text in self.options.messages.iter().flat_map(SteeringMessages::take) {
+                    self.transcript.push(Entry::User(text));
+                }
             }
             self.iterations += 1;
             let mut message = self.next_turn(model, info, span).await?;

@@ -198,8 +198,8 @@ impl Model {
         self
     }
 
-    /// Sets which tools the model must or may call in the first turn after each message of the user. In later turns, it
-    /// decides.
+    /// Sets which tools the model must or may call. A choice that forces a call applies to the first turn after each message
+    /// of the user; in later turns, the model decides.
     #[must_use]
     pub fn with_tool_choice(mut self, choice: ToolChoice) -> Model {
         self.template.tool_choice = Some(choice);

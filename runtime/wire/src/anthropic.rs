@@ -35,12 +35,14 @@ pub(super) static FORMAT: Format = Format {
     tool,
     properties: &[Property::Examples, Property::Callers, Property::EagerInput],
     set_properties,
+    strict_programs: false,
     arrange,
     beside: |message| message.get("content").and_then(Value::as_str).map(single_text).into_iter().collect(),
     usage,
     keep: |message, blocks| keep(message, blocks, "content"),
     carry: |message| match message.pointer("/container/id") {
-        Some(id) => json!({ "container": id }),
+        // The form that merges with the skills of a container in the options of a model.
+        Some(id) => json!({ "container": { "id": id } }),
         None => Value::Null,
     },
     assemble: super::stream::anthropic::assemble,
@@ -162,7 +164,7 @@ fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Valu
     if let Some(value) = content::for_program(response) {
         return json!({ "type": "tool_result", "tool_use_id": response.id.as_str(), "content": value });
     }
-    let text_only_reason = content::text_only_reason(is_error, options);
+    let text_only_reason = content::text_only_reason(response, options);
     let mut blocks =
         content::blocks(response, text_only_reason, |text| json!({ "type": "text", "text": text }), media);
     let content = match (references(response, options), blocks.as_mut_slice()) {
@@ -220,8 +222,20 @@ fn set_properties(tool: &mut Value, properties: ToolProperties) {
         Some(Callers::Both) => tool["allowed_callers"] = json!(["direct", CODE_EXECUTION]),
         Some(Callers::Model) | None => {}
     }
+    // A program cannot call a strict tool.
+    if let (true, Value::Object(members)) = (tool.get("allowed_callers").is_some(), &mut *tool) {
+        members.shift_remove("strict");
+    }
     if properties.eager_input {
         tool["eager_input_streaming"] = true.into();
+    }
+}
+
+/// Lets another version of the tool that runs programs call a tool.
+fn rename_caller(tool: &mut Value, version: &str) {
+    let callers = tool.get_mut("allowed_callers").and_then(Value::as_array_mut);
+    for caller in callers.into_iter().flatten().filter(|caller| **caller == CODE_EXECUTION) {
+        *caller = version.into();
     }
 }
 
@@ -231,7 +245,10 @@ fn arrange(tools: Vec<Value>, options: &PlanOptions) -> Vec<Value> {
         None => tools,
     };
     if tools.iter().any(|tool| tool.get("allowed_callers").is_some()) {
-        tools.insert(0, json!({ "type": CODE_EXECUTION, "name": "code_execution" }));
+        match options.vendor_tool_of("code_execution_") {
+            None => tools.insert(0, json!({ "type": CODE_EXECUTION, "name": "code_execution" })),
+            Some(version) => tools.iter_mut().for_each(|tool| rename_caller(tool, version)),
+        }
     }
     // A deferred tool cannot be a cache point.
     let last = tools.iter_mut().rfind(|tool| tool.get("defer_loading") != Some(&Value::Bool(true)));
@@ -254,6 +271,17 @@ fn policy(policy: CallPolicy<'_>) -> Result<Value, &'static str> {
             return Err("cannot require one of several tools; offer only these, with `ToolChoice::Required`");
         }
     };
+    if policy.parallel == Some(false) && policy.runs_programs() {
+        return Err("cannot forbid parallel calls where programs call tools");
+    }
+    if let Some(ToolChoice::Tool(name)) = policy.choice
+        && policy
+            .tool(name)
+            .and_then(|tool| tool.get("allowed_callers")?.as_array())
+            .is_some_and(|callers| callers.iter().all(|caller| *caller != "direct"))
+    {
+        return Err("cannot require a tool that only programs may call");
+    }
     if let (Some(parallel), false) = (policy.parallel, policy.choice == Some(&ToolChoice::None)) {
         choice["disable_parallel_tool_use"] = Value::Bool(!parallel);
     }

@@ -110,7 +110,7 @@ fn item(block: &Value) -> Item<'_> {
 
 fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value {
     let is_error = response.is_error();
-    let text_only_reason = content::text_only_reason(is_error, options);
+    let text_only_reason = content::text_only_reason(response, options);
     let mut content = content::blocks(response, text_only_reason, |text| json!({ "text": text }), media);
     let documents = content.iter_mut().filter_map(|block| block.get_mut("document"));
     for (index, document) in documents.enumerate() {

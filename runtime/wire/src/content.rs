@@ -145,13 +145,18 @@ fn unknown_content(content: &dyn fmt::Debug) -> ContentPart<'static> {
 /// Why binary data is omitted from a result.
 pub(super) const TEXT_ONLY: &str = "this format supports only text";
 /// Why binary data is omitted from an error.
+const TEXT_ONLY_PROGRAM: &str = "programs get only text";
 const TEXT_ONLY_ERROR: &str = "errors support only text";
 /// Returns why binary data is omitted from a result for Claude, on any host. Its API states: `all content must be type
 /// "text" if "is_error" is true`.
-pub(super) fn text_only_reason(is_error: bool, options: &ToolResultOptions<'_>) -> Option<&'static str> {
-    match (options.text_only, is_error) {
+pub(super) fn text_only_reason(
+    response: &ToolResponse,
+    options: &ToolResultOptions<'_>,
+) -> Option<&'static str> {
+    match (options.text_only, response.is_error()) {
         (true, _) => Some(TEXT_ONLY),
         (false, true) => Some(TEXT_ONLY_ERROR),
+        (false, false) if response.program.is_some() => Some(TEXT_ONLY_PROGRAM),
         (false, false) => None,
     }
 }

@@ -63,6 +63,8 @@ pub struct Format {
     pub properties: &'static [Property],
     /// Adds properties to a rendered tool.
     pub set_properties: fn(&mut Value, ToolProperties),
+    /// Whether a tool that programs may call can be strict, and its schema can refer to itself.
+    pub strict_programs: bool,
     /// Arranges the tools of a request by the options of a plan: in groups, with cache points, and with tools of the
     /// vendor that the options need.
     #[doc(hidden)]
@@ -119,6 +121,7 @@ impl Format {
         tool: |spec, schema, dialect| tools::named_tool(spec, "parameters", schema, dialect),
         properties: &[],
         set_properties: |_, _| {},
+        strict_programs: true,
         arrange: |tools, _| tools,
         list: Value::Array,
         layout: Layout::EMPTY,

@@ -123,16 +123,18 @@ fn model(message: &str, calls: &[ToolCall]) -> Vec<Value> {
     keep(&Value::Null, &text.into_iter().chain(calls).collect::<Vec<_>>())
 }
 
-fn request(request: Request<'_>) -> Value {
+fn request(mut request: Request<'_>) -> Value {
     // Without functions, the list contains an empty declaration.
-    let has_functions = request.tools.pointer("/0/functionDeclarations/0").is_some();
+    if let Value::Array(tools) = &mut request.tools {
+        tools.retain(|tool| tool.get("functionDeclarations").is_none_or(|functions| *functions != json!([])));
+    }
     let system = match parts(request.system) {
         Value::Null => Value::Null,
         parts => object([("parts", parts)]),
     };
     Request::body([
         ("systemInstruction", system),
-        ("tools", if has_functions { request.tools } else { Value::Null }),
+        ("tools", request.tools),
         ("contents", Value::Array(request.messages)),
     ])
 }

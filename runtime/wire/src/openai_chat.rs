@@ -18,7 +18,7 @@ use super::content::{self, TEXT_ONLY};
 use super::format::{Conversation, Format};
 use super::ids::{Id, is_generated};
 use super::layout::{Layout, ResponseEnd, StopReason};
-use super::properties::{Property, ToolProperties, text_format};
+use super::properties::{Property, ToolProperties, move_input_to_description, text_format};
 use super::request::Request;
 use super::stream::openai_chat::{THOUGHTS, assemble};
 use super::tools::{self, object};
@@ -241,9 +241,8 @@ fn set_properties(tool: &mut Value, properties: ToolProperties) {
     if let Some(format) = properties.input_format
         && let Some(Value::Object(mut custom)) = tool.get_mut("function").map(Value::take)
     {
-        for key in ["parameters", "strict"] {
-            custom.shift_remove(key);
-        }
+        move_input_to_description(&mut custom);
+        custom.shift_remove("strict");
         custom.insert("format".into(), text_format(&format, grammar));
         *tool = object([("type", "custom".into()), ("custom", Value::Object(custom))]);
     }

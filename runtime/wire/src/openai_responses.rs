@@ -16,7 +16,7 @@ use super::ids::Id;
 use super::layout::{Layout, ResponseEnd, StopReason};
 use super::openai_chat::custom_tool_arguments;
 use super::plan::PlanOptions;
-use super::properties::{Property, ToolProperties, text_format};
+use super::properties::{Property, ToolProperties, move_input_to_description, text_format};
 use super::request::Request;
 use super::tools::{name_and_description, object};
 use super::turn::{Usage, count};
@@ -195,9 +195,8 @@ fn set_properties(tool: &mut Value, properties: ToolProperties) {
         tool["output_schema"] = schema;
     }
     if let (Some(format), Value::Object(members)) = (properties.input_format, tool) {
-        for key in ["parameters", "strict", "output_schema"] {
-            members.shift_remove(key);
-        }
+        move_input_to_description(members);
+        members.shift_remove("strict");
         members.insert("type".into(), "custom".into());
         members.insert("format".into(), text_format(&format, grammar));
     }
@@ -215,7 +214,7 @@ fn arrange(tools: Vec<Value>, options: &PlanOptions) -> Vec<Value> {
         Some(deferred) => deferred.responses(tools),
         None => tools,
     };
-    if runs_programs {
+    if runs_programs && options.vendor_tool_of("programmatic_tool_calling").is_none() {
         tools.insert(0, json!({ "type": "programmatic_tool_calling" }));
     }
     tools

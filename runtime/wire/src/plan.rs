@@ -67,6 +67,12 @@ impl PlanOptions {
         specs.into_iter().filter(|spec| !is_replaced(spec)).collect()
     }
 
+    /// Returns the type of the first tool of the vendor whose type starts with a prefix.
+    pub(super) fn vendor_tool_of(&self, prefix: &str) -> Option<&str> {
+        let types = self.vendor_tools.iter().filter_map(|tool| tool.get("type")?.as_str());
+        types.into_iter().find(|kind| kind.starts_with(prefix))
+    }
+
     /// Drops the last tools if there are more than a request can hold. The plan lists them. Without this option, too
     /// many tools are an error.
     #[must_use]
@@ -86,6 +92,7 @@ impl PlanOptions {
     /// Lets the vendor run programs that the model writes, if it can (Anthropic, OpenAI Responses), and lets these call
     /// the tools whose [hints](toolgen_kernel::spec::hints::Hints::callers) offer them to programs. Calls of programs pass
     /// the same layers as the others, and get the [structured](toolgen_kernel::ToolResult::structured) result as JSON.
+    /// With Anthropic, such tools cannot be strict, and calls cannot be forbidden to be parallel.
     #[must_use]
     pub fn with_programs(mut self) -> PlanOptions {
         self.selected.programs = true;
@@ -115,6 +122,9 @@ impl PlanOptions {
 
     /// Adds a tool that the vendor defines, in the form of its API, with its version:
     /// `{"type": "web_search_20260318", "name": "web_search"}`. These tools come first.
+    ///
+    /// Gemini combines such tools with yours only if the options of the request set
+    /// `{"toolConfig": {"includeServerSideToolInvocations": true}}`, and not on Vertex AI.
     ///
     /// The vendor runs most of them. Others, such as `{"type": "bash_20250124", "name": "bash"}`, are run by you: a tool of
     /// yours with the same name gets the calls, and its own definition is not sent.
@@ -276,7 +286,7 @@ impl WireFormat {
         options: PlanOptions,
     ) -> Result<ToolPlan, PlanError> {
         let mut specs = options.offered(specs);
-        let limit = dialect.requests.tools.unwrap_or(usize::MAX);
+        let limit = dialect.requests.tools.unwrap_or(usize::MAX).saturating_sub(options.vendor_tools.len());
         if specs.len() > limit && !options.drop_excess {
             return Err(PlanError::TooMany { provider: dialect.title, count: specs.len(), max: limit });
         }

@@ -16,10 +16,12 @@
 //! Where examples, output schemas and grammars have no property, they are told in the description, as far as its length
 //! allows. [`ToolDecision::lost`](super::ToolDecision) lists what a format cannot express.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use toolgen_kernel::schema::dialect::{Dialect, JSON_SCHEMA};
+use toolgen_kernel::schema::shape::encode;
 use toolgen_kernel::schema::shape::render::render_output;
 use toolgen_kernel::spec::ToolSpec;
 use toolgen_kernel::spec::hints::{Callers, InputFormat};
@@ -38,16 +40,19 @@ pub enum Property {
     EagerInput,
     /// Arguments as plain text, by a grammar.
     InputFormat,
+    /// The guarantee that arguments match the schema.
+    Strict,
 }
 
 impl Property {
     /// All properties.
-    pub const ALL: [Property; 5] = [
+    pub const ALL: [Property; 6] = [
         Property::Examples,
         Property::Callers,
         Property::OutputSchema,
         Property::EagerInput,
         Property::InputFormat,
+        Property::Strict,
     ];
 
     /// Returns the name, such as `output schema`.
@@ -59,6 +64,7 @@ impl Property {
             Property::OutputSchema => "output schema",
             Property::EagerInput => "eager input",
             Property::InputFormat => "input format",
+            Property::Strict => "strict mode",
         }
     }
 }
@@ -98,37 +104,42 @@ const MAX_TOLD: usize = 4_000;
 
 impl ToolProperties {
     /// Collects the properties of a tool. Examples that the tool would reject are left out.
-    pub(super) fn of(spec: &ToolSpec, selected: Selected) -> ToolProperties {
+    pub(super) fn of(spec: &ToolSpec, dialect: &Dialect, selected: Selected) -> ToolProperties {
         let examples = spec.fitting_examples().take(selected.examples);
+        let examples = examples.filter_map(|example| serde_json::from_str(&example.arguments).ok());
+        // A model imitates them, so they have the form that the schema requires.
+        let examples =
+            examples.map(|arguments: Value| encode(&arguments, spec.input.shape(), &spec.defs, dialect));
         let hints = &spec.hints;
         ToolProperties {
-            examples: examples.filter_map(|example| serde_json::from_str(&example.arguments).ok()).collect(),
+            examples: examples.collect(),
             callers: selected.programs.then_some(hints.callers),
             output_schema: if selected.output_schemas { published_output(spec) } else { None },
             eager_input: hints.eager_input,
-            input_format: (hints.input_format != InputFormat::Json).then(|| hints.input_format.clone()),
+            input_format: Some(hints.input_format.clone())
+                .filter(|format| *format != InputFormat::Json && spec.takes_text()),
         }
     }
 
-    /// Removes and returns the properties that are present, but that a format does not write. An input format is only
-    /// possible for a tool whose only argument is the string `input`.
-    pub(super) fn remove_all_but(&mut self, written: &[Property], spec: &ToolSpec) -> ToolProperties {
+    /// Removes and returns the properties that are present, but that a format does not write.
+    pub(super) fn remove_all_but(&mut self, written: &[Property]) -> ToolProperties {
         let mut lost = ToolProperties::default();
         let is_written = |property| written.contains(&property);
         if !is_written(Property::Examples) {
             lost.examples = std::mem::take(&mut self.examples);
         }
+        if !is_written(Property::InputFormat) {
+            lost.input_format = self.input_format.take();
+        }
         if !is_written(Property::Callers) {
             lost.callers = self.callers.take();
         }
-        if !is_written(Property::OutputSchema) {
+        // A tool whose arguments are text has no property for its results.
+        if !is_written(Property::OutputSchema) || self.input_format.is_some() {
             lost.output_schema = self.output_schema.take();
         }
         if !is_written(Property::EagerInput) {
             lost.eager_input = std::mem::take(&mut self.eager_input);
-        }
-        if !is_written(Property::InputFormat) || !spec.takes_text() {
-            lost.input_format = self.input_format.take();
         }
         lost
     }
@@ -141,6 +152,8 @@ impl ToolProperties {
             Property::OutputSchema => self.output_schema.is_some(),
             Property::EagerInput => self.eager_input,
             Property::InputFormat => self.input_format.is_some(),
+            // A dialect decides it.
+            Property::Strict => false,
         };
         Property::ALL.into_iter().filter(is_present).collect()
     }
@@ -179,6 +192,66 @@ impl ToolProperties {
 fn published_output(spec: &ToolSpec) -> Option<Value> {
     let output = spec.structured_output().filter(|output| !output.may_differ)?;
     Some(render_output(&output.schema, &output.defs, &JSON_SCHEMA).ok()?.schema)
+}
+
+/// Moves what a schema says of the argument `input`, its description and its rules, to the end of a tool's description:
+/// a tool whose arguments are text has no schema.
+pub(super) fn move_input_to_description(tool: &mut Map<String, Value>) {
+    let Some(mut parameters) = tool.shift_remove("parameters") else { return };
+    let Some(Value::Object(mut rules)) = parameters.pointer_mut("/properties/input").map(Value::take) else {
+        return;
+    };
+    rules.shift_remove("type");
+    let meaning = rules.shift_remove("description");
+    let mut told = tool.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut add = |text: String| {
+        if !told.is_empty() {
+            told.push_str("\n\n");
+        }
+        told.push_str(&text);
+    };
+    if let Some(Value::String(meaning)) = meaning {
+        add(format!("`input`: {meaning}"));
+    }
+    if !rules.is_empty() {
+        add(format!("`input` matches the schema {}", Value::Object(rules)));
+    }
+    if !told.is_empty() {
+        tool.insert("description".into(), told.into());
+    }
+}
+
+/// Whether a schema refers to itself, directly or through others.
+pub(super) fn is_recursive(schema: &Value) -> bool {
+    let Some(Value::Object(defs)) = schema.get("$defs") else { return false };
+    let mut reached: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (name, schema) in defs {
+        let mut names = BTreeSet::new();
+        references(schema, &mut names);
+        reached.insert(name, names);
+    }
+    // Each pass adds what the references of a definition refer to.
+    for _ in 0..defs.len() {
+        let step = reached.clone();
+        for names in reached.values_mut() {
+            let further: Vec<&str> =
+                names.iter().filter_map(|name| step.get(name)).flatten().copied().collect();
+            names.extend(further);
+        }
+    }
+    reached.iter().any(|(name, names)| names.contains(name))
+}
+
+fn references<'v>(schema: &'v Value, names: &mut BTreeSet<&'v str>) {
+    match schema {
+        Value::Object(members) => {
+            let target = members.get("$ref").and_then(Value::as_str);
+            names.extend(target.and_then(|target| target.strip_prefix("#/$defs/")));
+            members.values().for_each(|member| references(member, names));
+        }
+        Value::Array(items) => items.iter().for_each(|item| references(item, names)),
+        _ => {}
+    }
 }
 
 /// Returns OpenAI's definition of a grammar, or of unconstrained text.

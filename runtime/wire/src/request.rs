@@ -18,7 +18,8 @@ pub struct Request<'a> {
     pub tools: Value,
     /// The messages, oldest first.
     pub messages: Vec<Value>,
-    /// Which tools the model must or may call. Default: the vendor's, which is [`ToolChoice::Auto`].
+    /// Which tools the model must or may call; ignored without tools. Default: the vendor's, which is
+    /// [`ToolChoice::Auto`].
     pub tool_choice: Option<ToolChoice>,
     /// Whether the model may make several calls in a turn. Default: the vendor's, mostly yes.
     pub parallel_calls: Option<bool>,
@@ -109,6 +110,14 @@ pub enum ToolChoice {
     AnyOf(Vec<Text>),
 }
 
+impl ToolChoice {
+    /// Whether the model must make a call.
+    #[must_use]
+    pub fn forces_calls(&self) -> bool {
+        matches!(self, ToolChoice::Required | ToolChoice::Tool(_) | ToolChoice::AnyOf(_))
+    }
+}
+
 /// What a format writes about the calls of the next turn.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -121,7 +130,40 @@ pub struct CallPolicy<'a> {
     pub tools: &'a Value,
 }
 
-impl CallPolicy<'_> {
+impl<'a> CallPolicy<'a> {
+    /// Returns the definitions of tools, also those in groups.
+    fn definitions(self) -> impl Iterator<Item = &'a Value> {
+        let list = self.tools.as_array().or_else(|| self.tools.get("tools")?.as_array());
+        list.into_iter().flatten().flat_map(|tool| {
+            let group = ["tools", "functionDeclarations"].iter().find_map(|key| tool.get(key)?.as_array());
+            group.into_iter().flatten().chain(group.is_none().then_some(tool))
+        })
+    }
+
+    /// Returns the definition of the tool with a name.
+    pub(super) fn tool(self, name: &str) -> Option<&'a Value> {
+        let names = ["/name", "/function/name", "/custom/name", "/toolSpec/name"];
+        let is_named = |tool: &&Value| {
+            names.iter().any(|pointer| tool.pointer(pointer).and_then(Value::as_str) == Some(name))
+        };
+        self.definitions().find(is_named)
+    }
+
+    /// Whether programs may call a tool.
+    pub(super) fn runs_programs(self) -> bool {
+        self.definitions().any(|tool| tool.get("allowed_callers").is_some())
+    }
+
+    /// Returns the names that the choice contains and no tool has.
+    fn unknown(self) -> Vec<&'a str> {
+        let chosen = match self.choice {
+            Some(ToolChoice::Tool(name)) => std::slice::from_ref(name),
+            Some(ToolChoice::AnyOf(names)) => names.as_slice(),
+            _ => &[],
+        };
+        chosen.iter().map(Text::as_str).filter(|name| self.tool(name).is_none()).collect()
+    }
+
     /// Returns the choice in the form of OpenAI. `reference` renders the reference to a tool of a type, and `allowed` a
     /// list of them.
     pub(super) fn of_openai(
@@ -130,15 +172,8 @@ impl CallPolicy<'_> {
         allowed: fn(Vec<Value>) -> Value,
     ) -> Result<Value, &'static str> {
         let tool = |name: &Text| {
-            let is_named = |tool: &&Value| {
-                tool.get("name").or_else(|| tool.pointer("/custom/name")).and_then(Value::as_str)
-                    == Some(name)
-            };
-            let custom = self.tools.as_array().into_iter().flatten().filter(|tool| tool["type"] == "custom");
-            reference(
-                if custom.into_iter().any(|tool| is_named(&tool)) { "custom" } else { "function" },
-                name,
-            )
+            let is_custom = self.tool(name).is_some_and(|tool| tool["type"] == "custom");
+            reference(if is_custom { "custom" } else { "function" }, name)
         };
         let choice = match self.choice {
             None => Value::Null,
@@ -173,12 +208,21 @@ impl WireFormat {
             parallel: request.parallel_calls,
             tools: &request.tools,
         };
-        if policy.choice.is_none() && policy.parallel.is_none() {
+        // Vendors reject both if there are no tools.
+        if (policy.choice.is_none() && policy.parallel.is_none()) || policy.definitions().next().is_none() {
             return Ok((conversation.request)(request));
         }
         let inexpressible = |reason| WireError::new("", format!("{self} {reason}"));
         if matches!(policy.choice, Some(ToolChoice::AnyOf(names)) if names.is_empty()) {
             return Err(inexpressible("cannot let a model call one of no tools"));
+        }
+        let unknown = policy.unknown();
+        if !unknown.is_empty() {
+            let message = format!(
+                "the choice of tools names tools that the request does not have: {}",
+                unknown.join(", ")
+            );
+            return Err(WireError::new("", message));
         }
         let members = (conversation.policy)(policy).map_err(inexpressible)?;
         let mut body = (conversation.request)(request);

@@ -7,10 +7,11 @@ use serde_json::Value;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::schema::dialect::Dialect;
 use toolgen_kernel::schema::shape::render::Refusal;
+use toolgen_kernel::spec::hints::Callers;
 use toolgen_kernel::spec::{ToolSchema, ToolSpec};
 
 use super::format::Format;
-use super::properties::{Property, Selected, ToolProperties};
+use super::properties::{Property, Selected, ToolProperties, is_recursive};
 
 /// Tools that a dialect cannot express.
 #[derive(Clone, PartialEq, Eq)]
@@ -81,8 +82,13 @@ pub(super) fn entry(
     format: &Format,
     selected: Selected,
 ) -> (Value, Vec<Property>) {
-    let mut properties = ToolProperties::of(spec, selected);
-    let lost = properties.remove_all_but(format.properties, spec);
+    let mut properties = ToolProperties::of(spec, dialect, selected);
+    let mut for_programs = properties.callers.is_some_and(|callers| callers != Callers::Model);
+    let mut lost = properties.remove_all_but(format.properties);
+    if for_programs && !format.strict_programs && is_recursive(&rendered.schema) {
+        lost.callers = properties.callers.take();
+    }
+    for_programs &= properties.callers.is_some();
     let description = match lost.present().is_empty() {
         true => rendered.description,
         false => Cow::Owned(lost.told_in(&rendered.description, dialect)),
@@ -95,7 +101,11 @@ pub(super) fn entry(
     if properties != ToolProperties::default() {
         (format.set_properties)(&mut tool, properties);
     }
-    (tool, lost.present())
+    let mut lost = lost.present();
+    if for_programs && dialect.strict && !format.strict_programs {
+        lost.push(Property::Strict);
+    }
+    (tool, lost)
 }
 
 /// Returns `{"name", "description"}`. An empty description is omitted, as Bedrock requires.

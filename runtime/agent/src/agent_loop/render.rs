@@ -121,13 +121,16 @@ impl Transcript {
 /// Returns the calls of a turn with IDs that every vendor accepts.
 fn calls(turn: &ModelTurn) -> Vec<ToolCall> {
     let mut calls = turn.calls.clone();
-    calls.iter_mut().for_each(|call| call.id = portable(&call.id));
+    for call in &mut calls {
+        // The program is part of the turn that is not rendered.
+        (call.id, call.program) = (portable(&call.id), None);
+    }
     calls
 }
 
 fn renamed(response: &ToolResponse) -> ToolResponse {
     let mut renamed = response.clone();
-    renamed.id = portable(&response.id);
+    (renamed.id, renamed.program) = (portable(&response.id), None);
     renamed
 }
 

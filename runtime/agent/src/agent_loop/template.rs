@@ -18,7 +18,7 @@ pub(crate) struct RequestTemplate {
     /// The dialect in which offered tools are planned, if it is not that of the format.
     pub(crate) dialect: Option<&'static Dialect>,
     pub(crate) tool_options: PlanOptions,
-    /// The choice of tools of a request that follows a message of the user.
+    /// The choice of tools; one that forces a call is only in requests that follow a message of the user.
     pub(crate) tool_choice: Option<ToolChoice>,
     pub(crate) parallel_calls: Option<bool>,
     pub(crate) system: String,
@@ -79,7 +79,8 @@ impl RequestTemplate {
             .streamed(streamed);
         // A choice that forces a call would force one in every turn.
         let follows_user = matches!(transcript.iter().next_back(), Some(Entry::User(_)));
-        request.tool_choice = self.tool_choice.clone().filter(|_| follows_user);
+        let applies = |choice: &ToolChoice| follows_user || !choice.forces_calls();
+        request.tool_choice = self.tool_choice.clone().filter(applies);
         request.parallel_calls = self.parallel_calls;
         let mut request = self.format.request(request)?;
         if let Some(members) = next_request(transcript, self.format) {

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use toolgen_runtime::agent::agent_loop::{Agent, WireModel};
+use toolgen_runtime::agent::agent_loop::{Agent, SteeringMessages, WireModel};
 use toolgen_runtime::call::structured::Structured;
 use toolgen_runtime::layers::audit::PROGRAM;
 use toolgen_runtime::wire::{ModelReply, PlanOptions, Request};
@@ -44,7 +44,13 @@ pub(crate) fn requests() -> Vec<Value> {
         let request = format.request(request).unwrap();
         json!({ "from": "program", "format": format.name(), "request": request })
     };
-    all().into_iter().map(request).collect()
+    let call = ToolCall::new("c1", "draw", json!({}));
+    let image = Content::Image { data: "aGk=".into(), mime_type: "image/png".into() };
+    let answer = ToolResponse::new(&call, Ok(ToolResult::text("A cat.").with_content(image)));
+    let messages = WireFormat::Gemini.tool_results(&[answer]);
+    let image = WireFormat::Gemini.request(Request::new(messages).with_system("Be brief.")).unwrap();
+    let image = json!({ "from": "image", "format": "gemini", "request": image });
+    all().into_iter().map(request).chain([image]).collect()
 }
 
 /// The final reply of the model in a format.
@@ -98,7 +104,7 @@ fn calls_of_programs_are_read_with_their_program() {
                 "{}",
                 program.format
             );
-            let container = json!({"container": "container_011"});
+            let container = json!({"container": {"id": "container_011"}});
             let expected = if program.format == WireFormat::Anthropic { container } else { Value::Null };
             assert_eq!(turn.raw.next_request, expected);
             // A stored transcript keeps both.
@@ -163,7 +169,7 @@ async fn programs_get_json_after_all_layers() {
         let second = &requests[1];
         let results = match program.format {
             WireFormat::Anthropic => {
-                assert_eq!(second["container"], "container_011");
+                assert_eq!(second["container"]["id"], "container_011");
                 let blocks = second["messages"][2]["content"].as_array().unwrap();
                 assert_eq!(blocks.len(), 2);
                 blocks.iter().map(|block| block["content"].clone()).collect::<Vec<_>>()
@@ -244,4 +250,61 @@ async fn errors_of_calls_of_programs_are_told() {
     let result = &WireFormat::OpenAiResponses.tool_results(&[response])[0];
     assert!(result["output"].as_str().unwrap().starts_with("Error: "), "{result}");
     assert_eq!(result["caller"]["type"], "program");
+}
+
+/// Draws a picture.
+#[tool(read_only, undocumented)]
+fn draw() -> ToolResult {
+    let image = Content::Image { data: "aGk=".into(), mime_type: "image/png".into() };
+    ToolResult::text("A cat.").with_content(image)
+}
+
+#[tokio::test]
+async fn programs_get_no_images() {
+    let registry = Registry::new(toolset![draw]).unwrap();
+    let toolbox = Toolbox::builder(&registry).build().unwrap();
+    let response = toolbox.run(ToolCall::new("1", "draw", json!({})).by_program("p"), &Turn::new("t")).await;
+    let result = WireFormat::Anthropic.tool_results(&[response])[0]["content"][0].to_string();
+    assert!(result.contains("A cat.") && result.contains("not shown: programs get only text"), "{result}");
+    assert!(!result.contains("aGk="), "{result}");
+}
+
+#[test]
+fn other_vendors_do_not_get_the_program() {
+    for program in all() {
+        let turn = ModelTurn::from(read(&program, false));
+        let answer = ToolResponse::new(&turn.calls[0], Ok(ToolResult::text("done")));
+        let mut transcript = Transcript::user("Pay.");
+        transcript.push(Entry::Model(turn));
+        transcript.push(Entry::Answer(Box::new(answer)));
+        for format in [WireFormat::Anthropic, WireFormat::OpenAiResponses, WireFormat::Gemini] {
+            let messages = json!(transcript.messages(format).messages).to_string();
+            assert_eq!(messages.contains(program.id), format == program.format, "{messages}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn messages_wait_while_a_program_waits() {
+    for program in all() {
+        let registry = Registry::new(toolset![list_orders, pay]).unwrap();
+        let toolbox = Toolbox::builder(&registry).build().unwrap();
+        let messages = SteeringMessages::new();
+        let options = LoopOptions::new().with_messages(messages.clone());
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let (seen, replies) = (Arc::clone(&requests), [program.whole.clone(), done(program.format)]);
+        let send = move |request: Value| {
+            let mut seen = seen.lock().unwrap();
+            if seen.is_empty() {
+                messages.push("Hurry!");
+            }
+            seen.push(request);
+            ready(Ok::<_, String>(replies[(seen.len() - 1).min(1)].clone()))
+        };
+        let model = WireModel::new(program.format, send);
+        let _ = Agent::new(model, &toolbox).with_limits(options).run("Pay.").await;
+        let requests = requests.lock().unwrap();
+        assert!(!requests[1].to_string().contains("Hurry!"), "{}", requests[1]);
+        assert!(requests[2].to_string().contains("Hurry!"), "{}", requests.len());
+    }
 }

@@ -8,6 +8,11 @@ use toolgen_runtime::spec::hints::{Callers, Hints, Icon, InputFormat};
 use toolgen_runtime::wire::format::Property;
 use toolgen_runtime::wire::{CacheTtl, Deferred, PlanOptions, Request, ToolChoice};
 
+use std::collections::BTreeMap;
+
+use toolgen_runtime::ToolInput;
+use toolgen_runtime::schema::shape::Schema;
+
 use crate::prelude::*;
 
 const VENDORS: [WireFormat; 5] = [
@@ -46,10 +51,23 @@ fn move_turtle(input: String) -> String {
     input
 }
 
-/// Finds a word.
-#[tool(pure, undocumented, hints(regex = "[a-z]+"))]
-fn find_word(input: String, times: u8) -> String {
-    format!("{input}{times}")
+/// Sends a map.
+#[tool(undocumented, example = r#"{"tags": {"a": 1}}"#)]
+fn tag(tags: BTreeMap<String, u8>) -> String {
+    format!("{tags:?}")
+}
+
+/// A tree.
+#[derive(ToolInput)]
+struct Tree {
+    /// Its children.
+    children: Vec<Tree>,
+}
+
+/// Plants a tree.
+#[tool(undocumented, hints(callers = "both"))]
+fn plant(tree: Tree) -> String {
+    tree.children.len().to_string()
 }
 
 fn specs() -> Vec<ToolSpec> {
@@ -57,7 +75,7 @@ fn specs() -> Vec<ToolSpec> {
 }
 
 fn named(name: &str) -> ToolSpec {
-    let all = toolset![add, list_orders, move_turtle, find_word];
+    let all = toolset![add, list_orders, move_turtle, tag, plant];
     all.iter().map(|tool| tool.spec()).find(|spec| spec.name.as_str() == name).unwrap().clone()
 }
 
@@ -103,23 +121,29 @@ pub(crate) fn offers() -> Vec<Value> {
 
 /// The lists of tools of a format, with all properties.
 fn lists(format: WireFormat) -> Vec<Value> {
+    let both =
+        |spec: ToolSpec| ToolSpec { hints: Hints { callers: Callers::Both, ..spec.hints.clone() }, ..spec };
+    let specs: Vec<ToolSpec> = specs().into_iter().map(both).collect();
     let dialects: &[&Dialect] = match format {
         WireFormat::OpenAiChat | WireFormat::OpenAiResponses => &[&OPENAI_STRICT],
         WireFormat::Anthropic => &[&ANTHROPIC_STRICT],
         WireFormat::Gemini => &[&GEMINI_JSON_SCHEMA],
         _ => &[&BEDROCK_STRICT],
     };
-    let strict = dialects.iter().map(|dialect| (*dialect, everything().cached(CacheTtl::FiveMinutes)));
+    let strict = dialects
+        .iter()
+        .map(|dialect| (*dialect, PlanOptions::default().with_examples(1).cached(CacheTtl::FiveMinutes)));
     let pets = Toolset { description: Text::Static("Sums."), ..Toolset::new("sums", ["add", "move_turtle"]) };
     let deferred = [Deferred::new().load(["add"]).namespace(pets), Deferred::new().load(["add"]).by_regex()];
     let deferred = deferred.map(|deferred| (format.dialect(), everything().deferred(deferred)));
     let deferred = deferred.into_iter().filter(|_| format.defers());
-    [(format.dialect(), everything())]
+    let plain = PlanOptions::default().with_examples(1);
+    [(format.dialect(), everything()), (format.dialect(), plain)]
         .into_iter()
         .chain(strict)
         .chain(deferred)
         .map(|(dialect, options)| match Dialect::by_name(dialect.name) {
-            Some(dialect) => format.plan_with(dialect, &specs(), options).unwrap().into_tools(),
+            Some(dialect) => format.plan_with(dialect, &specs, options).unwrap().into_tools(),
             None => panic!("{}", dialect.name),
         })
         .collect()
@@ -234,11 +258,71 @@ fn responses_gets_callers_output_schemas_and_custom_tools() {
         .tools_with(WireFormat::OpenAiChat.dialect(), [&named("move_turtle")], &PlanOptions::default())
         .unwrap()[0];
     assert_eq!(custom["custom"]["format"]["grammar"]["syntax"], "lark");
-    // A custom tool has one argument.
-    let two = &WireFormat::OpenAiChat
-        .tools_with(WireFormat::OpenAiChat.dialect(), [&named("find_word")], &PlanOptions::default())
-        .unwrap()[0];
-    assert_eq!(two["type"], "function");
+    // The hint has no effect on a tool without this argument.
+    let hints = Hints { input_format: InputFormat::Text, ..Hints::NONE };
+    let spec = ToolSpec { hints, ..named("tag") };
+    let format = WireFormat::OpenAiChat;
+    let tools = format.tools_with(format.dialect(), [&spec], &PlanOptions::default()).unwrap();
+    assert_eq!(tools, format.tools([&named("tag")]).unwrap());
+}
+
+#[test]
+fn custom_tools_keep_what_their_schema_says() {
+    let schema = r#"{"type":"object","properties":{"input":{"type":"string","description":"The moves.","maxLength":20}},"required":["input"]}"#;
+    let spec = ToolSpec { input: Schema::text(schema), ..named("move_turtle") };
+    for format in [WireFormat::OpenAiResponses, WireFormat::OpenAiChat] {
+        let plan = format.plan_with(format.dialect(), [&spec], everything()).unwrap();
+        let told = plan.tools()[0].to_string();
+        assert!(told.contains("`input`: The moves.") && told.contains("maxLength"), "{told}");
+        assert!(
+            told.contains("Results are JSON") == plan.decisions()[0].lost.contains(&Property::OutputSchema)
+        );
+    }
+}
+
+#[test]
+fn examples_have_the_form_of_the_schema() {
+    let plan = WireFormat::Anthropic.plan_with(
+        &ANTHROPIC_STRICT,
+        [&named("tag")],
+        PlanOptions::default().with_examples(1),
+    );
+    let tool = &plan.unwrap().into_tools()[0];
+    assert_eq!(tool["input_schema"]["properties"]["tags"]["type"], "array", "{tool}");
+    assert_eq!(tool["input_examples"], json!([{"tags": [{"key": "a", "value": 1}]}]));
+}
+
+#[test]
+fn anthropic_programs_call_neither_strict_nor_recursive_tools() {
+    let specs = [named("add"), named("plant")];
+    let format = WireFormat::Anthropic;
+    let plan = format.plan_with(&ANTHROPIC_STRICT, &specs, PlanOptions::default().with_programs()).unwrap();
+    let tools = plan.tools();
+    assert!(tools[1]["allowed_callers"].is_array() && tools[1].get("strict").is_none(), "{tools}");
+    assert_eq!(plan.decisions()[0].lost, [Property::Strict]);
+    // The strict dialect has no recursion.
+    assert!(tools[2]["allowed_callers"].is_array(), "{tools}");
+    let lax = format.plan_with(format.dialect(), &specs, PlanOptions::default().with_programs()).unwrap();
+    assert!(lax.tools()[2].get("allowed_callers").is_none(), "{}", lax.tools());
+    assert_eq!(lax.decisions()[1].lost, [Property::Callers]);
+    // Another version of the vendor's tool, which is not added again.
+    let other = json!({"type": "code_execution_20260120", "name": "code_execution"});
+    let options = PlanOptions::default().with_programs().with_vendor_tool(other.clone());
+    let tools = format.tools_with(format.dialect(), &specs, &options).unwrap();
+    assert_eq!((tools.as_array().unwrap().len(), &tools[0]), (3, &other));
+    assert_eq!(tools[1]["allowed_callers"], json!(["direct", "code_execution_20260120"]));
+}
+
+#[test]
+fn tools_of_gemini_stay_beside_those_of_yours() {
+    let format = WireFormat::Gemini;
+    let options = PlanOptions::default().with_vendor_tool(json!({"googleSearch": {}}));
+    let request = |specs: &[ToolSpec]| {
+        let tools = format.tools_with(format.dialect(), specs, &options).unwrap();
+        format.request(Request::new(Vec::new()).with_tools(tools)).unwrap()["tools"].clone()
+    };
+    assert_eq!(request(&specs())[1]["functionDeclarations"].as_array().unwrap().len(), 3);
+    assert_eq!(request(&[]), json!([{"googleSearch": {}}]));
 }
 
 #[tokio::test]
@@ -353,7 +437,34 @@ fn choice_of_tools_in_every_format() {
     let bedrock = body(WireFormat::Bedrock, one(), None).unwrap();
     assert_eq!(bedrock["toolConfig"]["toolChoice"], json!({"tool": {"name": "add"}}));
     assert_eq!(bedrock["toolConfig"]["tools"].as_array().unwrap().len(), 3);
+    // Tools in a group are found too.
+    let group = json!([{"type": "namespace", "tools": [{"type": "custom", "name": "move_turtle"}]}]);
+    let request =
+        Request::new(Vec::new()).with_tools(group).with_tool_choice(ToolChoice::Tool("move_turtle".into()));
+    let request = WireFormat::OpenAiResponses.request(request).unwrap();
+    assert_eq!(request["tool_choice"], json!({"type": "custom", "name": "move_turtle"}));
+    // Without tools, there is no choice.
+    for format in VENDORS {
+        let mut request = Request::new(Vec::new()).with_tools(format.tools(&[]).unwrap());
+        request = request.with_tool_choice(ToolChoice::Required).with_parallel_calls(false);
+        let without = format.request(Request::new(Vec::new())).unwrap();
+        assert_eq!(format.request(request).unwrap(), without, "{format}");
+    }
+    let programs = WireFormat::Anthropic.tools_with(
+        WireFormat::Anthropic.dialect(),
+        &specs(),
+        &PlanOptions::default().with_programs(),
+    );
+    let programs = programs.unwrap();
+    let request = || Request::new(Vec::new()).with_tools(programs.clone());
+    let serial = WireFormat::Anthropic.request(request().with_parallel_calls(false)).unwrap_err().to_string();
+    assert!(serial.contains("cannot forbid parallel calls"), "{serial}");
+    let choice = ToolChoice::Tool("list_orders".into());
+    let only = WireFormat::Anthropic.request(request().with_tool_choice(choice)).unwrap_err().to_string();
+    assert!(only.contains("only programs may call"), "{only}");
+    let unknown = Some(ToolChoice::Tool("ad".into()));
     let impossible = [
+        (WireFormat::Gemini, unknown, None, "names tools that the request does not have: ad"),
         (
             WireFormat::Anthropic,
             any(),

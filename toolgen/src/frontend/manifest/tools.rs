@@ -10,6 +10,7 @@ use serde_json::Value;
 use toolgen_core::schema::dialect::JSON_SCHEMA;
 use toolgen_core::schema::shape::Kind;
 use toolgen_core::schema::shape::decode::decode;
+use toolgen_core::spec::hints::InputFormat;
 use toolgen_core::spec::{Example, Hints};
 use toolgen_core::{ExecutionPlan, Text, ToolName, ToolSpec};
 
@@ -274,7 +275,15 @@ impl<'a> Context<'a> {
     pub(super) fn hints(&mut self, node: &Node<'a>, spec: &mut ToolSpec) {
         let Some(hints) = node.get("hints") else { return };
         match Hints::from_json(hints.value) {
-            Ok(read) => spec.hints = read,
+            Ok(read) => {
+                spec.hints = read;
+                if spec.hints.input_format != InputFormat::Json && !spec.takes_text() {
+                    let message = "the arguments cannot be text: a tool with `input_format` has one parameter, a required \
+                                   string `input`";
+                    let help = "rename the parameter to `input`, or remove `input_format`";
+                    self.report(codes::WRONG_KIND, &hints.pointer.child("input_format"), message, help);
+                }
+            }
             Err(problems) => {
                 for problem in problems {
                     let pointer =
