@@ -149,6 +149,9 @@ pub use toolgen_builtin as builtin;
 #[cfg(feature = "audit")]
 #[doc(inline)]
 pub use toolgen_record::replay_test;
+#[cfg(feature = "rules")]
+#[doc(inline)]
+pub use toolgen_rules as rules;
 #[doc(inline)]
 pub use toolgen_store as store;
 #[doc(inline)]
