@@ -59,7 +59,7 @@ pub struct RulesLayer {
 }
 
 /// The rules about a tool, with the parts of its specification that they were compiled for.
-struct Compiled {
+pub(crate) struct Compiled {
     input: Schema,
     defs: List<Def>,
     category: Text,
@@ -139,7 +139,7 @@ impl RulesLayer {
         &self.rules
     }
 
-    fn compiled(&self, spec: &ToolSpec) -> Arc<Compiled> {
+    pub(crate) fn compiled(&self, spec: &ToolSpec) -> Arc<Compiled> {
         {
             let kept = self.compiled.read().unwrap_or_else(PoisonError::into_inner);
             if let Some(compiled) = kept.get(spec.name.as_str()).filter(|compiled| compiled.fits(spec)) {

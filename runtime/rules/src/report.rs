@@ -61,7 +61,7 @@ fn is_same_text(left: &Rule, right: &Rule) -> bool {
 /// What a report says about a rule for one tool.
 #[derive(Clone, Debug, PartialEq)]
 enum Finding {
-    /// It has an effect, as far as is known.
+    /// It has an effect, or the opposite is not proven.
     Effective,
     /// No call matches.
     Never,

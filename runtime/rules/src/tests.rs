@@ -318,3 +318,21 @@ fn deep_and_long_conditions_are_refused_without_a_stack_overflow() {
     let long = format!("'{}' == ''", "x".repeat(5_000));
     assert!(Rule::new(Action::Deny, "pay", Some(&long)).unwrap_err().message.contains("bytes"));
 }
+
+#[cfg(feature = "layer")]
+#[test]
+fn layer_compiles_once_per_tool_and_never_uses_the_rules_of_another() {
+    use std::sync::Arc;
+
+    let layer = crate::RulesLayer::new(Rules::parse(["deny pay when args.amount > 1"]).unwrap());
+    let (spec, other) = (tool(), ToolSpec { category: Text::Static("other"), ..tool() });
+    let schema =
+        r#"{"type":"object","properties":{"amount":{"type":"string"}},"additionalProperties":false}"#;
+    let changed = ToolSpec { input: Schema::text(schema), ..tool() };
+    let first = layer.compiled(&spec);
+    assert!(Arc::ptr_eq(&first, &layer.compiled(&spec)));
+    assert!(Arc::ptr_eq(&first, &layer.compiled(&spec.clone())));
+    for spec in [&other, &changed, &tool()] {
+        assert!(!Arc::ptr_eq(&first, &layer.compiled(spec)));
+    }
+}

@@ -28,7 +28,7 @@ pub(crate) struct Test {
 enum Condition {
     Always,
     When(Box<Compiled>),
-    /// It does not fit the tool. It matches every call, so that a rule that nobody checked lets nothing through.
+    /// It does not fit the tool. It matches every call, so that an unchecked rule lets nothing through.
     Invalid(String),
 }
 

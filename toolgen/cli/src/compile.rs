@@ -304,7 +304,7 @@ fn retain(program: &mut Program, skipped: &BTreeSet<String>) {
     program.toolsets.clear();
     program.contexts.clear();
     program.parts.iter_mut().for_each(|part| retain(&mut part.program, skipped));
-    // A rule about a removed tool would be a mistake.
+    // A rule about no tool would be an error.
     let specs: Vec<ToolSpec> = program.all_tools().into_iter().map(|tool| tool.spec.clone()).collect();
     program.rules = program.rules.about(&specs);
 }

@@ -228,5 +228,5 @@ fn reports_are_confirmed_by_random_calls() {
 #[test]
 #[ignore = "heavy: soak"]
 fn many_reports_are_confirmed_by_random_calls() {
-    confirm(20_000, 500);
+    confirm(5_000, 200);
 }

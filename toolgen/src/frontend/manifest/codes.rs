@@ -427,7 +427,7 @@ Remove `--` where it is not needed, or write the started program and a second `-
 ";
     RULE_CONTRADICTION = "W0461", "Two rules decide differently about the same calls", "
 Two rules match exactly the same calls, and one of them denies what the other only asks about or limits. The denial
-decides, so the other rule has no effect. One of the two is probably a mistake.
+decides, so the other rule has no effect. One of the two is probably wrong.
 
     deny pay when args.amount > 1000
     ask pay when args.amount > 1000

@@ -31,7 +31,14 @@ impl<'a> Context<'a> {
             return;
         }
         let namespace = self.options.namespace.clone().or_else(|| self.namespace_of(&top).map(str::to_owned));
+        let errors = self.errors;
         let read: Vec<Placed> = items.iter().filter_map(|item| self.rule(item)).collect();
+        if self.errors > errors {
+            // A program that loads the manifest nevertheless must not run calls that a rule would have denied.
+            let reason = "The rules of the document cannot be read, so that no call is allowed.";
+            program.rules =
+                Rule::new(Action::Deny, "*", None).map(|rule| rule.with_reason(reason)).into_iter().collect();
+        }
         let mut placed = Vec::new();
         for rule in read {
             for selector in selectors(rule.rule.selector(), namespace.as_deref(), program) {
@@ -48,18 +55,22 @@ impl<'a> Context<'a> {
         let rules: Rules = placed.iter().map(|placed| placed.rule.clone()).collect();
         let tools = program.all_tools();
         let specs: Vec<&ToolSpec> = tools.iter().map(|tool| &tool.spec).collect();
-        let errors = rules.check(specs.iter().copied()).err().map_or_else(Vec::new, |error| error.problems);
+        let wrong = rules.check(specs.iter().copied()).err().map_or_else(Vec::new, |error| error.problems);
         // Tools that could not be compiled are missing, and their rules are not wrong.
-        let is_complete = self.errors == 0 && !self.imported.incomplete;
+        let is_complete = errors == 0 && !self.imported.incomplete;
         let is_known =
             |problem: &&RuleProblem| is_complete || problem.problem.kind != ProblemKind::UnknownTool;
-        let reports = if errors.is_empty() { rules.reports(specs.iter().copied()) } else { Vec::new() };
-        for problem in errors.iter().filter(is_known).chain(&reports) {
+        let reports = if wrong.is_empty() { rules.reports(specs.iter().copied()) } else { Vec::new() };
+        for problem in wrong.iter().filter(is_known).chain(&reports) {
             if let Some(placed) = placed.get(problem.rule) {
                 self.rule_problem(placed, &problem.problem);
             }
         }
-        program.rules = placed.into_iter().map(|placed| self.placed(placed)).collect();
+        if program.rules.is_empty() {
+            program.rules = placed.into_iter().map(|placed| self.placed(placed)).collect();
+            // The tools of some rules may have errors.
+            program.retain_rules();
+        }
     }
 
     /// Notes where a rule is, for engineers.
