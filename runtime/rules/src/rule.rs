@@ -83,7 +83,7 @@ impl Rule {
         })?;
         let when = match when {
             Some(text) => {
-                let expr = parse(text)?;
+                let expr = parse(text.trim())?;
                 let mut names = Vec::new();
                 expr.collect_arguments(&mut names);
                 Some(Condition { text: Text::copy_of(text.trim()), expr, names })

@@ -126,8 +126,10 @@ pub(super) fn visible_arguments(tool: &Tool, words: &[String]) -> Result<Value, 
         value => value,
     };
     let ToolSpec { input, defs, .. } = &tool.spec;
+    let with_usage = |error: ToolError| format!("{error}\n{}", usage(tool));
+    tool::arguments(&tool.spec, sent.clone(), &dialect::JSON_SCHEMA).map_err(with_usage)?;
     completed(&sent, input, defs, &dialect::JSON_SCHEMA)
-        .map_err(|problems| format!("{}\n{}", ToolError::from_problems(problems), usage(tool)))
+        .map_err(|problems| with_usage(ToolError::from_problems(problems)))
 }
 
 /// Returns the usage line of a tool: its name and its arguments.

@@ -31,7 +31,7 @@ fn explain(task: &PolicyExplain, output: &mut Output) -> io::Result<Outcome> {
         Ok(arguments) => arguments,
         Err(message) => {
             output.error(&message);
-            return Ok(Outcome::Usage);
+            return Ok(Outcome::Problems);
         }
     };
     let scopes: Vec<Text> = task.scopes.iter().map(|scope| Text::copy_of(scope)).collect();
