@@ -53,7 +53,7 @@ const MAX_KEPT: usize = 10_000;
 /// ```
 pub struct RulesLayer {
     rules: Rules,
-    /// The counts of each rule that limits calls, with the prefix of the IDs under which they are kept.
+    /// The counts of each rule that limits calls, and the prefix of their IDs.
     rates: Vec<Option<(WindowLimit, String)>>,
     compiled: RwLock<BTreeMap<String, Arc<Compiled>>>,
 }

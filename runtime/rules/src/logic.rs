@@ -227,7 +227,7 @@ impl Known {
             #[expect(clippy::cast_precision_loss, reason = "integers that are not exact are not in sets")]
             Const::Int(value) => *value as f64,
             Const::Double(value) => *value,
-            // `null` and strings are beside the bounds of a domain, but no comparison holds for them.
+            // A domain has no bounds for `null` and strings, but no comparison holds for them.
             _ => return !self.is_number,
         };
         if self.term.domain.is_integer && number.fract() != 0.0 {

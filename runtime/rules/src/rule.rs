@@ -316,7 +316,7 @@ impl Rules {
     ///
     /// # Errors
     ///
-    /// Returns all problems because of which a rule cannot be used: it selects no tool, names an unknown argument, or
+    /// Returns all problems that make a rule unusable: it selects no tool, names an unknown argument, or
     /// applies an operation to values of the wrong type. A rule is checked for each tool that it selects.
     pub fn check<'a>(&self, tools: impl IntoIterator<Item = &'a ToolSpec>) -> Result<(), RulesError> {
         let tools: Vec<&ToolSpec> = tools.into_iter().collect();
@@ -324,7 +324,7 @@ impl Rules {
         if problems.is_empty() { Ok(()) } else { Err(RulesError { problems }) }
     }
 
-    /// Returns the problems because of which a rule cannot be used.
+    /// Returns the problems that make a rule unusable.
     pub(crate) fn problems(&self, tools: &[&ToolSpec]) -> Vec<RuleProblem> {
         let mut problems: Vec<RuleProblem> = Vec::new();
         for (index, rule) in self.0.iter().enumerate() {

@@ -35,7 +35,10 @@ fn explain(task: &PolicyExplain, output: &mut Output) -> io::Result<Outcome> {
         }
     };
     let scopes: Vec<Text> = task.scopes.iter().map(|scope| Text::copy_of(scope)).collect();
-    let mut view = CallView::new(&arguments).with_session(&task.session).with_agent(&task.agent);
+    let (session, agent) = (task.session.as_deref(), task.agent.as_deref());
+    let mut view = CallView::new(&arguments)
+        .with_session(session.unwrap_or_default())
+        .with_agent(agent.unwrap_or_default());
     if let Some(id) = &task.principal {
         view = view.with_principal(id, &scopes);
     }

@@ -50,11 +50,11 @@ pub(crate) struct PolicyExplain {
     #[arg(long = "scope", value_name = "SCOPE", requires = "principal")]
     pub(crate) scopes: Vec<String>,
     /// ID of the session
-    #[arg(long, value_name = "ID", default_value = "", hide_default_value = true)]
-    pub(crate) session: String,
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
     /// ID of the agent
-    #[arg(long, value_name = "ID", default_value = "", hide_default_value = true)]
-    pub(crate) agent: String,
+    #[arg(long, value_name = "ID")]
+    pub(crate) agent: Option<String>,
     #[command(flatten)]
     pub(crate) format: Format,
     #[command(flatten)]
