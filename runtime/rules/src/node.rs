@@ -140,12 +140,12 @@ impl Node {
             Node::AgentDepth => Val::Int(call.agent_depth.into()),
             Node::Member(inner, name) => {
                 let members = inner.members(call, items)?;
-                match members.get(name) {
+                match find(members, name) {
                     Some(value) => Val::of(value),
                     None => return failure(format!("`{name}` is absent")),
                 }
             }
-            Node::Has(inner, name) => Val::Bool(inner.members(call, items)?.contains_key(name)),
+            Node::Has(inner, name) => Val::Bool(find(inner.members(call, items)?, name).is_some()),
             Node::Index(inner, index) => {
                 return at(&inner.evaluate(call, items)?, &index.evaluate(call, items)?);
             }
@@ -248,6 +248,9 @@ impl Node {
         call: &CallView<'a>,
         items: &mut Vec<Val<'a>>,
     ) -> Result<&'a Map<String, Value>, Failure> {
+        if let (Node::Arguments, Value::Object(members)) = (self, call.arguments) {
+            return Ok(members);
+        }
         match self.evaluate(call, items)? {
             Val::Object(members) => Ok(members),
             other => failure(format!("{} has no members", other.type_name())),
@@ -282,6 +285,16 @@ impl Node {
             other => failure(format!("{} is not a number", other.type_name())),
         }
     }
+}
+
+/// Maximum number of members that are compared one by one, which takes less time than a hash.
+const MAX_COMPARED: usize = 16;
+
+fn find<'a>(members: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    if members.len() > MAX_COMPARED {
+        return members.get(name);
+    }
+    members.iter().find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 
 fn text(text: &str) -> Val<'_> {

@@ -203,7 +203,7 @@ fn problems_have_places_and_say_what_to_do() {
         ("args.to == 'x", "at column 12: the string does not end; close it with '"),
         (
             "args.amount > ",
-            "at column 15: expected a value, found the end of the condition; write a value here",
+            "at column 14: expected a value, found the end of the condition; write a value here",
         ),
         (
             "args.amount > 99999999999999999999",

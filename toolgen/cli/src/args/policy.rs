@@ -92,7 +92,7 @@ impl Policy {
     pub(super) fn selection(&mut self) -> &mut Selection {
         match &mut self.task {
             PolicyTask::Explain(task) => {
-                task.selection = Selection::of_documents(&[task.document.clone()], &task.compiler);
+                task.selection = Selection::of_document(&task.document, &task.compiler);
                 &mut task.selection
             }
             PolicyTask::Diff(task) => {
