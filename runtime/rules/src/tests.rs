@@ -331,7 +331,8 @@ fn layer_compiles_once_per_tool_and_never_uses_the_rules_of_another() {
     let changed = ToolSpec { input: Schema::text(schema), ..tool() };
     let first = layer.compiled(&spec);
     assert!(Arc::ptr_eq(&first, &layer.compiled(&spec)));
-    assert!(Arc::ptr_eq(&first, &layer.compiled(&spec.clone())));
+    let copy = spec.clone();
+    assert!(Arc::ptr_eq(&first, &layer.compiled(&copy)) && Arc::ptr_eq(&first, &layer.compiled(&spec)));
     for spec in [&other, &changed, &tool()] {
         assert!(!Arc::ptr_eq(&first, &layer.compiled(spec)));
     }

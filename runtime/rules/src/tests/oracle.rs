@@ -197,7 +197,7 @@ fn compare(conditions: usize, calls: usize) {
             let expected = program.execute(&context);
             match (&ours, &expected) {
                 (Matched::Yes, Ok(CelValue::Bool(true))) | (Matched::No, Ok(CelValue::Bool(false))) => {
-                    values += 1
+                    values += 1;
                 }
                 (Matched::Failed(_), Err(_)) => failures += 1,
                 _ => panic!(
