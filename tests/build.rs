@@ -11,6 +11,7 @@ fn main() {
         "manifest-mcp.yaml",
         "manifest-program.yaml",
         "manifest-requests.yaml",
+        "manifest-rules.yaml",
         "petstore.yaml",
         "tasks.yaml",
     ] {

@@ -56,7 +56,7 @@
 //! | read the result | [`ToolResponse`], [`ToolResult`], [`ToolError`] |
 //! | send tools to a model, read its calls | [`wire::WireFormat`], [`schema::dialect`] |
 //! | run an agent | `agent` (feature `agent`): `Agent`, `Model` (feature `model`), sub-agents, state maps |
-//! | restrict calls | [`EffectLimits`], [`layers::policy`], [`layers::rate`], [`Principal`] |
+//! | restrict calls | [`EffectLimits`], [`layers::policy`], [`layers::rate`], [`Principal`]; `rules` (feature `rules`) |
 //! | ask a person first | [`layers::approval`], [`layers::middleware`] |
 //! | observe and record calls | [`layers::events`], [`layers::hooks`], `layers::audit`, `layers::otel` |
 //! | keep state in a conversation, share it between processes | [`Session`], [`store`] |
@@ -90,6 +90,7 @@
 //! | `mcp-oauth` | 187 | OAuth for MCP servers over HTTP |
 //! | `mcp-server` | 113 | an MCP server |
 //! | `rmcp` | 113 | use with the `rmcp` crate: tools from its clients, handlers for its servers |
+//! | `rules` | 39 | rules on calls: conditions on arguments, principals and contexts |
 //! | `one-shot` | 41 | programs that handle one call on their standard input and output |
 //! | `builtin` | 79 | ready-made tools: files, searches, shell commands, chats |
 //! | `tracing` | 41 | a span and log lines for each call |
@@ -149,6 +150,9 @@ pub use toolgen_builtin as builtin;
 #[cfg(feature = "audit")]
 #[doc(inline)]
 pub use toolgen_record::replay_test;
+#[cfg(feature = "rules")]
+#[doc(inline)]
+pub use toolgen_rules as rules;
 #[doc(inline)]
 pub use toolgen_store as store;
 #[doc(inline)]

@@ -49,6 +49,7 @@ use serde_json::Value;
 
 use toolgen_runtime::engine::http::{Fetch, FetchError, HttpEngine};
 use toolgen_runtime::engine::{Engines, EnginesError};
+use toolgen_runtime::rules::Rules;
 use toolgen_runtime::{AgentTool, Text};
 
 use crate::contract;
@@ -76,6 +77,9 @@ pub struct Loader {
 pub struct Loaded {
     /// The tools, sorted by name.
     pub tools: Vec<Arc<dyn AgentTool>>,
+    /// The rules of a manifest on the calls of these tools: `builder.layer(RulesLayer::new(loaded.rules))`. Empty for
+    /// other documents.
+    pub rules: Rules,
     /// The problems found: an error for each operation that is omitted, warnings and notes.
     pub problems: Problems,
 }
@@ -295,7 +299,8 @@ impl Loader {
             return Err(LoadError::NoRequests(others));
         }
         let engine = self.url.as_ref().map_or_else(|| engine.clone(), |url| engine.for_document(url));
-        Ok(Loaded { tools: engine.tools_from(program.into_tools()), problems })
+        let rules = program.all_rules();
+        Ok(Loaded { tools: engine.tools_from(program.into_tools()), rules, problems })
     }
 
     /// Returns tools of all kinds, run by engines. An HTTP engine among them resolves relative servers by its own
@@ -310,9 +315,10 @@ impl Loader {
     /// matches nothing; [`LoadError::Engines`] names every tool that no engine runs, and what to add.
     pub fn tools_with_engines(&self, engines: &Engines) -> Result<Loaded, LoadError> {
         let (program, problems) = self.compile()?;
+        let rules = program.all_rules();
         let mut tools = engines.tools_from(program.into_tools()).map_err(LoadError::Engines)?;
         tools.sort_by(|left, right| left.name().cmp(right.name()));
-        Ok(Loaded { tools, problems })
+        Ok(Loaded { tools, rules, problems })
     }
 }
 

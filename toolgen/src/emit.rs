@@ -17,6 +17,7 @@ mod literal;
 mod modules;
 mod package;
 mod pool;
+mod rules;
 mod rust_types;
 mod sets;
 mod size;
@@ -87,6 +88,7 @@ pub fn module(program: &Program, style: &ModuleStyle) -> String {
     let mut out = header(program, style);
     let module = Module::new(program, style.modules);
     module.write(style, &mut out);
+    rules::write(program, style, &mut out);
     // Modules of tags correspond to the categories.
     if module.tags.is_empty() || !module.parts.is_empty() {
         categories::write(&module.all(), style, &mut out);

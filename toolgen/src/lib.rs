@@ -40,6 +40,9 @@ pub mod tokens;
 mod tool;
 pub mod write;
 
+#[doc(inline)]
+pub use toolgen_rules as rules;
+
 pub use build::{Build, BuildOutput};
 pub use emit::Modules;
 pub use frontend::{Frontend, compile};

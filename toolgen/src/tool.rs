@@ -9,6 +9,7 @@ use toolgen_core::spec::mcp::about;
 use toolgen_core::spec::plan::McpServer;
 use toolgen_core::spec::toolset::{ContextSpec, Toolset};
 use toolgen_core::{Def, ExecutionPlan, List, Shape, ToolName, ToolSpec};
+use toolgen_rules::Rules;
 
 use crate::problem::Levels;
 use crate::source::{Pointer, Source};
@@ -112,6 +113,8 @@ pub struct Program {
     pub toolsets: Vec<Toolset>,
     /// The contexts in which the tools may run, sorted by name.
     pub contexts: Vec<ContextSpec>,
+    /// The rules of the document itself on the calls of its tools and of imported ones.
+    pub rules: Rules,
     /// The files that were read in addition to the document itself, sorted.
     pub sources: Vec<PathBuf>,
     /// The MCP servers that the document names, whether or not they have a lock yet.
@@ -198,6 +201,25 @@ impl Program {
     #[must_use]
     pub fn into_tools(self) -> Vec<toolgen_core::Tool> {
         self.all_tools().into_iter().cloned().map(toolgen_core::Tool::from).collect()
+    }
+
+    /// Returns the rules of the document and of all its imports.
+    #[must_use]
+    pub fn all_rules(&self) -> Rules {
+        let imported: Vec<Rules> = self.parts.iter().map(|part| part.program.all_rules()).collect();
+        let rules = std::iter::once(&self.rules).chain(&imported).flat_map(Rules::as_slice);
+        rules.cloned().collect()
+    }
+
+    /// Removes the rules that are about no tool, because the options removed their tools.
+    pub(crate) fn retain_rules(&mut self) {
+        let tools: Vec<ToolSpec> = self.all_tools().into_iter().map(|tool| tool.spec.clone()).collect();
+        self.retain_rules_about(&tools);
+    }
+
+    fn retain_rules_about(&mut self, tools: &[ToolSpec]) {
+        self.rules = self.rules.about(tools);
+        self.parts.iter_mut().for_each(|part| part.program.retain_rules_about(tools));
     }
 
     /// Returns the MCP servers of the document and of all its imports.

@@ -20,7 +20,7 @@ pub use crate::schema::shape::decode::string_coercion::{coerce_strings, read_tex
 pub use crate::schema::shape::decode::transform::{completed, to_wire_names};
 pub use crate::schema::shape::literal::copy_literal;
 pub use crate::schema::shape::never::Never;
-pub use crate::schema::shape::pattern::is_found;
+pub use crate::schema::shape::pattern::{is_found, try_find};
 pub use crate::schema::shape::rules::array::{array_with, copy_tuple};
 pub use crate::schema::shape::rules::number::{is_described, number_with};
 pub use crate::schema::shape::rules::object::{copy_extra, object_with};

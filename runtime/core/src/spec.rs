@@ -34,6 +34,8 @@ pub(crate) mod require;
 mod schema;
 #[doc(hidden)]
 pub mod search;
+#[doc(hidden)]
+pub mod selector;
 pub(crate) mod size;
 mod strict_reader;
 #[doc(hidden)]

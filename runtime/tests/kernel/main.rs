@@ -13,6 +13,7 @@ mod model;
 mod pipeline;
 mod prelude;
 mod registry;
+mod rules;
 mod run;
 mod toolbox;
 mod wire;

@@ -19,7 +19,7 @@ macro_rules! compiled {
 compiled! {
     kitchen_sink "kitchen_sink", manifest_agents "manifest_agents", manifest_commands "manifest_commands",
     manifest_mcp "manifest_mcp", manifest_program "manifest_program", manifest_requests "manifest_requests",
-    petstore "petstore", tasks "tasks",
+    manifest_rules "manifest_rules", petstore "petstore", tasks "tasks",
 }
 
 /// Without types.
@@ -28,7 +28,7 @@ pub mod untyped {
         bookshop "bookshop_untyped", kitchen_sink "kitchen_sink_untyped", manifest_agents "manifest_agents_untyped",
         manifest_commands "manifest_commands_untyped", manifest_mcp "manifest_mcp_untyped",
         manifest_program "manifest_program_untyped", manifest_requests "manifest_requests_untyped",
-        petstore "petstore_untyped", tasks "tasks_untyped",
+        manifest_rules "manifest_rules_untyped", petstore "petstore_untyped", tasks "tasks_untyped",
     }
 }
 
@@ -43,6 +43,7 @@ const CASES: &[Case] = &[
     ("manifest-mcp.yaml", manifest_mcp::TOOLS, untyped::manifest_mcp::TOOLS),
     ("manifest-program.yaml", manifest_program::TOOLS, untyped::manifest_program::TOOLS),
     ("manifest-requests.yaml", manifest_requests::TOOLS, untyped::manifest_requests::TOOLS),
+    ("manifest-rules.yaml", manifest_rules::TOOLS, untyped::manifest_rules::TOOLS),
     ("petstore.yaml", petstore::TOOLS, untyped::petstore::TOOLS),
     ("tasks.yaml", tasks::TOOLS, untyped::tasks::TOOLS),
 ];
@@ -59,6 +60,16 @@ fn compiled_tools_equal_lowered_ones() {
                 assert_eq!((&compiled.spec, &compiled.call), (&lowered.spec, &lowered.call), "{name}");
             }
         }
+    }
+}
+
+#[test]
+fn compiled_rules_equal_lowered_ones() {
+    let program = compiled("specs/manifest-rules.yaml");
+    for layer in [manifest_rules::rules(), untyped::manifest_rules::rules()] {
+        assert_eq!(layer.rules(), &program.all_rules());
+        assert_eq!(layer.rules().as_slice().len(), 5);
+        layer.rules().check(program.all_tools().into_iter().map(|tool| &tool.spec)).unwrap();
     }
 }
 

@@ -7,11 +7,12 @@ use toolgen_runtime::schema::shape::decode::decode;
 use toolgen_runtime::schema::shape::render::{render_input, render_output};
 use toolgen_tests::{compiled, sampler::Sampler};
 
-const MANIFESTS: [&str; 8] = [
+const MANIFESTS: [&str; 9] = [
     "manifest-agents",
     "manifest-commands",
     "manifest-program",
     "manifest-requests",
+    "manifest-rules",
     "systems/coding-team",
     "systems/orchestration",
     "systems/programs",

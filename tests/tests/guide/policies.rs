@@ -62,6 +62,24 @@ async fn rate_limit_is_checked() {
     assert!(toolbox.run(ToolCall::new("1", "balance", json!({})), &turn).await.is_error());
 }
 
+fn with_rules_on_calls() -> AnyResult<Toolbox> {
+    let registry = Registry::new(toolset![pay, balance])?;
+    page!("docs/policies.md", "let rules = Rules::parse([");
+    Ok(toolbox)
+}
+
+#[tokio::test]
+async fn rules_on_calls_are_checked() {
+    let toolbox = with_rules_on_calls().unwrap();
+    let pay = |to: &str, cents: u32| ToolCall::new("1", "pay", json!({"to": to, "cents": cents}));
+    let turn = Turn::new("turn");
+    assert_eq!(toolbox.run(pay("Ada", 5), &turn).await.text(), "paid 5 to Ada");
+    let response = toolbox.run(pay("Ada", 70_000), &turn).await;
+    assert!(response.text().contains("treasurer"), "{}", response.text());
+    let response = toolbox.run(pay("Mallory", 5), &turn).await;
+    assert!(matches!(response.outcome, Err(ToolError::ApprovalRequired(_))));
+}
+
 mod approvals {
     use super::*;
 

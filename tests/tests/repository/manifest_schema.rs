@@ -99,7 +99,7 @@ fn reader_reports_everything_the_schema_rejects() {
     let validator = validator();
     let strange = [json!(null), json!(5), json!("some words"), json!([5]), json!({"x": 5})];
     let (mut refused, mut missed) = (0, Vec::new());
-    for name in ["agents", "commands", "program", "requests"] {
+    for name in ["agents", "commands", "program", "requests", "rules"] {
         let (good, _) = read(&root().join(format!("specs/manifest-{name}.yaml")));
         let mut found = Vec::new();
         places(&good, "", &mut found);

@@ -6,6 +6,7 @@
 mod documents;
 mod help;
 mod mcp;
+mod policy;
 mod project;
 mod requests;
 mod run;
@@ -26,6 +27,7 @@ pub(crate) use documents::{
     Check, Diff, Docs, DocsFormat, Explain, Graph, GraphFormat, Groups, LOCK, List, Schema, Tokens, WriteLock,
 };
 pub(crate) use mcp::{ListingOptions, Lock as LockServers, Mcp, McpTask, Server, ServerTransport, Verify};
+pub(crate) use policy::{Policy, PolicyDiff, PolicyExplain, PolicyTask};
 pub(crate) use project::{Bin, Checkout, Completions, Doctor, Generate, Init, Man, New};
 pub(crate) use requests::Requests;
 pub(crate) use run::{ApprovalTask, Approvals, Call, CallFormat, Record, Serve, Test, Timeline};
@@ -54,6 +56,7 @@ pub(crate) enum Task {
     Tokens(Tokens),
     Timeline(Timeline),
     Approvals(Approvals),
+    Policy(Policy),
     Record(Record),
     Explain(Explain),
     Graph(Graph),
@@ -194,6 +197,7 @@ impl Task {
                 task.selection = Selection::of_document(&task.document, &task.compiler);
                 Some(&mut task.selection)
             }
+            Task::Policy(task) => Some(task.selection()),
             Task::Serve(task) => {
                 task.selection = Selection::of(&task.sources, &task.compiler);
                 Some(&mut task.selection)

@@ -39,6 +39,7 @@ pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
         http: has_call(|call| matches!(call, ExecutionPlan::Http(_))),
         commands: has_call(|call| matches!(call, ExecutionPlan::Command(_))),
         servers: has_call(|call| matches!(call, ExecutionPlan::Mcp(_))),
+        rules: &[],
         private_hosts: task.selection.private_hosts(),
     };
     let name = name(task);
@@ -46,7 +47,13 @@ pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
         let runtime = runtime(task.checkout.toolgen_path.as_deref(), &task.out)?;
         let layout = task.selection.options.modules;
         let modules = modules(&compiled, &Options::default().types(false).modules(layout), output);
-        Ok(emit::program(&name, &modules, needs, &runtime, layout))
+        let with_rules: Vec<String> = modules
+            .iter()
+            .zip(compiled.iter().filter_map(|compiled| compiled.program.as_ref()))
+            .filter(|(_, program)| !program.all_rules().is_empty())
+            .map(|((name, _), _)| name.clone())
+            .collect();
+        Ok(emit::program(&name, &modules, Needs { rules: &with_rules, ..needs }, &runtime, layout))
     });
     let files: Files = match files {
         Ok(files) => files,

@@ -11,9 +11,12 @@ mod value;
 
 use std::io;
 
+use serde_json::{Map, Value};
 use toolgen::Tool;
+use toolgen_core::internal::completed;
 use toolgen_runtime::call::tool;
 use toolgen_runtime::schema::dialect;
+use toolgen_runtime::{ToolError, ToolSpec};
 
 use super::Outcome;
 use super::args::Call;
@@ -106,6 +109,27 @@ fn call(
             Ok(Outcome::Problems)
         }
     }
+}
+
+/// Returns the arguments of a call under the names that a model sees, with their defaults.
+///
+/// # Errors
+///
+/// Returns a message about arguments that cannot be read, or that the tool does not accept.
+pub(super) fn visible_arguments(tool: &Tool, words: &[String]) -> Result<Value, String> {
+    let sent = arguments::read(words)?.for_tool(tool, u64::MAX)?;
+    let sent = match sent {
+        Value::String(text) if text.trim().is_empty() => Value::Object(Map::new()),
+        Value::String(text) => {
+            serde_json::from_str(&text).map_err(|error| format!("the arguments are not JSON: {error}"))?
+        }
+        value => value,
+    };
+    let ToolSpec { input, defs, .. } = &tool.spec;
+    let with_usage = |error: ToolError| format!("{error}\n{}", usage(tool));
+    tool::arguments(&tool.spec, sent.clone(), &dialect::JSON_SCHEMA).map_err(with_usage)?;
+    completed(&sent, input, defs, &dialect::JSON_SCHEMA)
+        .map_err(|problems| with_usage(ToolError::from_problems(problems)))
 }
 
 /// Returns the usage line of a tool: its name and its arguments.

@@ -10,8 +10,8 @@ use toolgen::problem::keep_common;
 use toolgen::selector::suggestions;
 use toolgen::source::Pointer;
 use toolgen::{Document, Problem, Problems, Program, Severity, Tool};
-use toolgen_runtime::ExecutionPlan;
 use toolgen_runtime::spec::Requirement;
+use toolgen_runtime::{ExecutionPlan, ToolSpec};
 
 use super::args::Selection;
 use super::fetch;
@@ -304,4 +304,7 @@ fn retain(program: &mut Program, skipped: &BTreeSet<String>) {
     program.toolsets.clear();
     program.contexts.clear();
     program.parts.iter_mut().for_each(|part| retain(&mut part.program, skipped));
+    // A rule about no tool would be an error.
+    let specs: Vec<ToolSpec> = program.all_tools().into_iter().map(|tool| tool.spec.clone()).collect();
+    program.rules = program.rules.about(&specs);
 }

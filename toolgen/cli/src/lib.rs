@@ -28,6 +28,7 @@ mod mcp;
 mod new;
 mod output;
 mod output_file;
+mod policy;
 mod prompt;
 mod record;
 mod schema;
@@ -89,6 +90,7 @@ fn run(invocation: &Invocation, output: &mut Output) -> io::Result<Outcome> {
         Task::Schema(task) => schema::run(task, output),
         Task::Docs(task) => docs::run(task, output),
         Task::Generate(task) => generate::run(task, output),
+        Task::Policy(task) => policy::run(task, output),
         Task::Call(task) => call::run(task, output),
         Task::Serve(task) => serve::run(task, output),
         Task::Explain(task) => explain::run(task, output),

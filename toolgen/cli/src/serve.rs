@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 use toolgen::problem::codes;
-use toolgen::{About, Tool};
+use toolgen::{About, Program, Tool};
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::mcp::McpEngine;
 use toolgen_runtime::layers::audit::Auditor;
 use toolgen_runtime::layers::hooks::Hooks;
 use toolgen_runtime::layers::middleware::{Middleware, MiddlewareDecision, ToolRequest};
 use toolgen_runtime::layers::policy::PolicyRules;
+use toolgen_runtime::rules::{Action, Rules, RulesLayer};
 use toolgen_runtime::serve::mcp::Server;
 use toolgen_runtime::spec::plan;
 use toolgen_runtime::spec::{Requirement, RequirementKind};
@@ -61,7 +62,8 @@ pub(super) fn run(task: &Serve, output: &mut Output) -> io::Result<Outcome> {
     }
     let result = auditor(task).and_then(|auditor| {
         let (engines, servers) = engines(&task.requests, &task.selection.options)?;
-        let (toolbox, offered_tools) = toolbox(task, &engines, &tools, &auditor)?;
+        let rules = rules(&compiled, &tools);
+        let (toolbox, offered_tools) = toolbox(task, &engines, &tools, &rules, &auditor)?;
         if offered_tools.names.is_empty() {
             return Err(
                 "no tool is left to serve: `--allow`, `--deny` and `--read-only` exclude all".to_owned()
@@ -186,11 +188,26 @@ impl Hooks for FailureLog {
     }
 }
 
+/// Returns the rules of the documents about the tools that are served.
+fn rules(compiled: &[Compiled], tools: &[&Tool]) -> Rules {
+    let programs = compiled.iter().filter_map(|compiled| compiled.program.as_ref());
+    let rules: Vec<Rules> = programs.map(Program::all_rules).collect();
+    let rules: Rules = rules.iter().flat_map(Rules::as_slice).cloned().collect();
+    rules.about(tools.iter().map(|tool| &tool.spec))
+}
+
+/// Whether a rule of a document requires approvals.
+fn asks(compiled: &[Compiled]) -> bool {
+    let mut programs = compiled.iter().filter_map(|compiled| compiled.program.as_ref());
+    programs.any(|program| program.all_rules().as_slice().iter().any(|rule| rule.action() == Action::Ask))
+}
+
 /// Returns the toolbox with its limits and audit log, and the tools that a client may call.
 fn toolbox(
     task: &Serve,
     engines: &Engines,
     tools: &[&Tool],
+    call_rules: &Rules,
     auditor: &Auditor,
 ) -> Result<(Toolbox, Offered), String> {
     let plans = tools.iter().map(|tool| plan::Tool::from((*tool).clone()));
@@ -217,6 +234,7 @@ fn toolbox(
             )
             .rules(rules.clone())
             .default_timeout(Duration::from_secs(task.requests.timeout))
+            .layer(RulesLayer::new(call_rules.clone()))
             .layer(auditor.clone())
             .hooks(FailureLog);
         // An empty list of rules would match all tools.
@@ -271,7 +289,7 @@ fn server(task: &Serve, compiled: &[Compiled], toolbox: Toolbox) -> Result<Serve
             server = server.version(version.as_str());
         }
     }
-    if !task.ask.is_empty() {
+    if !task.ask.is_empty() || asks(compiled) {
         server = server.approve_by_elicitation();
     }
     if let Some(variable) = &task.token {

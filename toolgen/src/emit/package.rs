@@ -104,6 +104,8 @@ pub struct Needs<'a> {
     pub commands: bool,
     /// Whether they belong to MCP servers.
     pub servers: bool,
+    /// The modules that have rules, by their names; that of a single module does not matter.
+    pub rules: &'a [String],
     /// The private hosts that they may connect to.
     pub private_hosts: &'a [String],
 }
@@ -118,10 +120,16 @@ pub fn program(
     runtime: &RuntimeDependency,
     layout: Modules,
 ) -> Files {
-    let Needs { http, commands, servers, private_hosts } = needs;
+    let Needs { http, commands, servers, rules, private_hosts } = needs;
     let mut files = package(crate_name, modules, &[], runtime, layout);
     // A server may be at a URL.
-    let features = [("http", http || servers), ("mcp", servers), ("one-shot", true), ("process", commands)];
+    let features = [
+        ("http", http || servers),
+        ("mcp", servers),
+        ("one-shot", true),
+        ("process", commands),
+        ("rules", !rules.is_empty()),
+    ];
     let features: Vec<&str> = features.into_iter().filter_map(|(name, on)| on.then_some(name)).collect();
     // A program is independent of any workspace around its directory.
     files.insert("Cargo.toml", manifest(crate_name, &features, runtime) + "\n[workspace]\n");
@@ -132,6 +140,10 @@ pub fn program(
             let lists = modules.iter().map(|(name, _)| format!("::{library}::{name}::TOOLS"));
             lists.collect::<Vec<_>>().join(", ")
         }
+    };
+    let rules = match modules {
+        [_] if !rules.is_empty() => format!(".layer(::{library}::rules())"),
+        _ => rules.iter().map(|name| format!(".layer(::{library}::{name}::rules())")).collect(),
     };
     let host_options =
         private_hosts.iter().map(|host| format!(".private_host({host:?})")).collect::<String>();
@@ -147,7 +159,7 @@ pub fn program(
         engines.push_str(&format!(".with(McpEngine::with_options(McpOptions::new(){host_options}))"));
     }
     let main = MAIN.replace("MARK", &mark()).replace("//IMPORT\n", &imports).replace("/*ENGINE*/", &engines);
-    files.insert("src/main.rs", main.replace("/*LISTS*/", &lists));
+    files.insert("src/main.rs", main.replace("/*LISTS*/", &lists).replace("/*RULES*/", &rules));
     files
 }
 

@@ -53,6 +53,12 @@
 //! container is then omitted: an argument of a program, a query parameter, a member of an object. `{names*}`, alone
 //! in `argv`, becomes one argument per item. Placeholders are checked against the schemas of their arguments.
 //!
+//! # Rules
+//!
+//! `rules` deny calls, ask for an approval or limit their rate, if a condition on the arguments and the caller holds:
+//! `deny pay when args.amount > 5000`. Conditions are checked against the schemas of the tools. See
+//! [`rules`](crate::rules).
+//!
 //! `specs/manifest.schema.json` describes the format for editors: with `# yaml-language-server: $schema=PATH` in its
 //! first line, a manifest gets completion and validation while it is edited.
 
@@ -75,6 +81,7 @@ mod parameters;
 mod placeholder;
 mod request;
 mod requires;
+mod rules;
 mod schema;
 mod secrets;
 mod short_schema;
@@ -190,6 +197,7 @@ fn lower(
         ..Program::default()
     };
     cx.lower_toolsets(&mut program);
+    cx.lower_rules(&mut program);
     select(&mut program, options, problems);
     Some(program)
 }
@@ -219,6 +227,7 @@ fn select(program: &mut Program, options: &Options, problems: &mut Problems) {
         toolset.members = toolset.members.iter().filter(is_selected).cloned().collect();
     }
     program.toolsets.retain(|toolset| !toolset.members.is_empty());
+    program.retain_rules();
 }
 
 impl<'a> Context<'a> {

@@ -69,6 +69,9 @@ fn became(dir: &Path) -> String {
     assert_eq!(problems.to_string(), "", "{}", dir.display());
     let program = program.unwrap();
     let mut message = contract::surface(&[&program]).unwrap().text();
+    for rule in program.rules.as_slice() {
+        message.push_str(&format!("\n{} {rule} {}\n", rule.place(), rule.reason()));
+    }
     for tool in &program.tools {
         // The contract leaves out what no caller relies on.
         let left_out = (&tool.spec.string_arguments, tool.spec.output_may_differ);

@@ -129,7 +129,9 @@ impl Session {
     }
 
     /// Whether the session was created by [`passing`](Self::passing).
-    pub(crate) fn is_passing(&self) -> bool {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
         self.0.span != Span::Kept
     }
 

@@ -253,6 +253,16 @@ pub trait Layer: Any + Send + Sync {
         false
     }
 
+    /// Checks the layer against the tools of a toolbox that is built with it.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the toolbox cannot be built: [`ToolboxError::Layer`](crate::toolbox::ToolboxError::Layer).
+    fn check(&self, tools: &[&ToolSpec]) -> Result<(), String> {
+        let _ = tools;
+        Ok(())
+    }
+
     /// Starts to observe a call, at [`Stage::Record`] or [`Stage::Trace`]. The context is that of the call.
     fn observe(&self, call: &Called<'_>, ctx: &mut ToolContext) -> Option<Box<dyn Observer>> {
         let _ = (call, ctx);

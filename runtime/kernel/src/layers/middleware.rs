@@ -133,6 +133,7 @@ use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::base::redacted_debug::Redacted;
 use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
 use crate::layers::layer::{Layer, Stage};
 use crate::spec::ToolSpec;
 
@@ -210,6 +211,8 @@ pub enum MiddlewareDecision {
     Modify(Value),
     /// Refuse the call, with this reason for the model.
     Deny(String),
+    /// Refuse the call with this error, which may have its own code and a detail for engineers.
+    Fail(Box<ToolError>),
     /// Let the call pass if it is approved, with this reason for the approver. A reason that was approved before is
     /// not asked for again, so use the same string for the same reason.
     NeedApproval(String),
@@ -223,6 +226,7 @@ impl fmt::Debug for MiddlewareDecision {
                 f.debug_tuple("Modify").field(&Redacted(arguments)).finish()
             }
             MiddlewareDecision::Deny(reason) => f.debug_tuple("Deny").field(reason).finish(),
+            MiddlewareDecision::Fail(error) => f.debug_tuple("Fail").field(error).finish(),
             MiddlewareDecision::NeedApproval(reason) => f.debug_tuple("NeedApproval").field(reason).finish(),
         }
     }

@@ -25,7 +25,6 @@
 //! # Ok::<(), toolgen_runtime::layers::policy::RulesError>(())
 //! ```
 
-mod glob;
 mod rules;
 
 use std::fmt;

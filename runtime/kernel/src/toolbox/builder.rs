@@ -33,7 +33,7 @@ use crate::layers::voice::Voice;
 use crate::registry::discovery::{Discovered, Discovery};
 use crate::registry::toolsets::{ContextSpec, Toolset};
 use crate::registry::{Registry, RegistryError};
-use crate::spec::Network;
+use crate::spec::{Network, ToolSpec};
 use crate::toolbox::pipeline::Layers;
 
 /// Builds a [`Toolbox`]: its tools, its context, and its layers. A layer that is not set is absent and costs nothing,
@@ -272,7 +272,7 @@ impl ToolboxBuilder {
     /// [discovery](Self::discovery) is invalid or is already taken; [`ToolboxError::OwnTool`] if a rule excludes, by
     /// its name, a tool that the toolbox itself adds; [`ToolboxError::ShortKey`] if the
     /// [`approval_key`](Self::approval_key) has fewer than 32 bytes; [`ToolboxError::Host`] if an entry of the limits
-    /// is not a host.
+    /// is not a host; [`ToolboxError::Layer`] if an added layer does not fit the tools.
     pub fn build(mut self) -> Result<Toolbox, ToolboxError> {
         if let Some(length) = self.layers.seals.short_key() {
             return Err(ToolboxError::ShortKey(length));
@@ -288,6 +288,12 @@ impl ToolboxBuilder {
         let unused = self.rules.unused(&self.registry);
         if !unused.is_empty() {
             return Err(ToolboxError::UnusedRules(unused));
+        }
+        let specs: Vec<&ToolSpec> = self.registry.all_specs().collect();
+        let problems: Vec<String> =
+            self.layers.layers.iter().filter_map(|layer| layer.check(&specs).err()).collect();
+        if !problems.is_empty() {
+            return Err(ToolboxError::Layer(problems.join("\n")));
         }
         let reader = self.reader.map(|_| READ_RESULT);
         let discovery_tools =

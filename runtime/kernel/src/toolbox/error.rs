@@ -42,6 +42,8 @@ pub enum ToolboxError {
     ShortKey(usize),
     /// An entry of the limits is not a host, so it would allow no host: `limits: {reason}`
     Host(String),
+    /// A [layer](crate::layers::Layer::check) does not fit the tools, for this reason.
+    Layer(String),
     /// A registry could not be sealed, or has a tool that the toolbox itself adds; displays as the registry error.
     NotSealed(RegistryError),
 }
@@ -83,6 +85,7 @@ impl fmt::Display for ToolboxError {
                 "the approval key has {length} bytes and needs at least 32; generate random bytes, for example with \
                  `openssl rand 32`"
             ),
+            ToolboxError::Layer(reason) => f.write_str(reason),
             ToolboxError::Host(reason) => write!(f, "limits: {reason}"),
             ToolboxError::NotSealed(error) => error.fmt(f),
         }

@@ -9,6 +9,7 @@ use toolgen_runtime::layers::redact::Redactor;
 use toolgen_runtime::layers::trace::Trace;
 use toolgen_runtime::layers::voice::Voice;
 use toolgen_runtime::layers::{Invocation, Layer, Stage};
+use toolgen_runtime::rules::{Rules, RulesLayer};
 use toolgen_runtime::store::MemoryStore;
 
 use crate::matrix::checks;
@@ -215,6 +216,17 @@ pub(crate) fn deciders() -> Vec<Row> {
             |s| s.build(|b, w| b.middleware(By(Arc::clone(w), deny))),
             |cell| {
                 cell.holds(cell.ran("/large").is_empty(), "middleware denied it", &cell.ran("/large"));
+            },
+        ),
+        row(
+            "deny rule",
+            &["RulesLayer"],
+            |s| {
+                let rules = Rules::parse(["deny target when args.path.endsWith('/large')"]).unwrap();
+                s.build(|b, _| b.layer(RulesLayer::new(rules)))
+            },
+            |cell| {
+                cell.holds(cell.ran("/large").is_empty(), "a rule denied it", &cell.ran("/large"));
             },
         ),
         row(

@@ -4,7 +4,7 @@ use clap::Command;
 
 /// The commands, grouped by task.
 pub(super) const GROUPS: [(&str, &[&str]); 5] = [
-    ("Inspect documents", &["check", "list", "docs", "schema", "tokens", "graph", "explain"]),
+    ("Inspect documents", &["check", "list", "docs", "schema", "tokens", "graph", "explain", "policy"]),
     ("Run tools", &["call", "test", "serve", "approvals", "timeline", "record"]),
     ("Generate code", &["init", "new", "gen", "bin"]),
     ("Check contracts", &["lock", "diff", "mcp"]),
@@ -69,6 +69,13 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("graph", &["cargo toolgen graph tools.yaml", "cargo toolgen graph tools.yaml --format dot"]),
     ("explain", &["cargo toolgen explain E0106", "cargo toolgen explain"]),
+    (
+        "policy",
+        &[
+            "cargo toolgen policy explain tools.yaml pay amount=7000 --principal ada --scope clerk",
+            "git show HEAD~1:tools.yaml | cargo toolgen policy diff - tools.yaml --fail-on security",
+        ],
+    ),
     (
         "call",
         &[

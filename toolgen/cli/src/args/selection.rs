@@ -141,8 +141,12 @@ impl Selection {
 
     /// Creates the selection of a command that takes one document.
     pub(super) fn of_document(document: &Path, compiler: &CompilerArguments) -> Selection {
-        let sources =
-            DocumentArguments { documents: vec![document.to_path_buf()], ..DocumentArguments::default() };
+        Selection::of_documents(&[document.to_path_buf()], compiler)
+    }
+
+    /// Creates the selection of a command that takes these documents.
+    pub(super) fn of_documents(documents: &[PathBuf], compiler: &CompilerArguments) -> Selection {
+        let sources = DocumentArguments { documents: documents.to_vec(), ..DocumentArguments::default() };
         Selection::of(&sources, compiler)
     }
 

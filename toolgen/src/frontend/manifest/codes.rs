@@ -384,6 +384,37 @@ is sent literally. Before a number in a longer string (`costs ${price}`) it is t
 
     url: https://api.example.com/plans/${plan}     write /plans/{plan}
 ";
+    RULE = "E0456", "A rule cannot be read", "
+A rule denies calls of tools, asks for an approval, or limits their rate. It is one line, or an object. Tools are
+selected by name (`get_*`), `category:…` or `effect:…`, and at least one must match. There is no `allow`: the most
+restrictive rule decides, and an exception is a part of its condition.
+
+    rules:
+      - deny pay when args.amount > 5000
+      - {rate: pay, limit: 10, per: 1m, when: args.amount > 100, reason: Large payments are limited.}
+";
+    RULE_CONDITION = "E0457", "The condition of a rule does not fit a tool", "
+A condition is checked against the schema of each tool that its rule selects. It names an argument that the tool does
+not have, compares values of different types, or uses a value that may be absent or `null`. At run time it would have no
+value, and the rule would apply to every call.
+
+    deny: pay
+    when: args.note.contains('refund')            write: has(args.note) && args.note.contains('refund')
+";
+    RULE_NEVER = "W0458", "No call matches a rule", "
+The condition contradicts itself, or the schema of the arguments: with `amount` from 0 to 10000, none of these calls is
+valid. The rule has no effect, although its author expected one.
+
+    deny pay when args.amount > 20000
+    deny pay when args.amount > 10 && args.amount < 5
+";
+    RULE_SHADOWED = "W0459", "Other rules decide all calls of a rule", "
+Every call that the rule matches is already denied by another rule, or is asked about by an earlier one. The rule has no
+effect.
+
+    deny pay when args.amount > 1000
+    ask pay when args.amount > 5000               denied above
+";
     STARTER = "W0460", "A value may be an option of a program that another one starts", "
 A value at the start of an argument must not begin with `-`, since it would be read as an option; after `--` it can. But
 a program that starts another one, such as `env`, `xargs`, `sh`, `npx` or `docker run`, consumes `--` itself, and the
@@ -393,5 +424,12 @@ Remove `--` where it is not needed, or write the started program and a second `-
 
     argv: [cargo, test, --, '{filter}']            write: [cargo, test, '{filter}']
     argv: [docker, run, app, --, wc, '{file}']     write: [docker, run, app, wc, --, '{file}']
+";
+    RULE_CONTRADICTION = "W0461", "Two rules decide differently about the same calls", "
+Two rules match exactly the same calls, and one of them denies what the other only asks about or limits. The denial
+decides, so the other rule has no effect. One of the two is probably wrong.
+
+    deny pay when args.amount > 1000
+    ask pay when args.amount > 1000
 ";
 }

@@ -89,6 +89,7 @@ pub(super) const TOP: Keys = Keys {
         "deny_losses",
         "token_budget",
         "contexts",
+        "rules",
     ]],
 };
 pub(super) const DEFAULTS: Keys = Keys { what: "`defaults`", groups: &[SHARED_ATTRIBUTES, CHECK_ATTRIBUTES] };
@@ -180,6 +181,8 @@ pub(super) const CONTEXT: Keys = Keys {
     what: "a context",
     groups: &[&["read_only", "destructive", "network", "files", "spawns", "workdir", "scopes", "timeout"]],
 };
+pub(super) const RULE: Keys =
+    Keys { what: "a rule", groups: &[&["deny", "ask", "rate", "limit", "per", "when", "reason"]] };
 pub(super) const EFFECT: Keys = Keys { what: "an effect", groups: &[&["name", "data"]] };
 pub(super) const AGENT: Keys = Keys {
     what: "an agent",

@@ -43,6 +43,7 @@ const OBJECTS: &[(&str, &Keys)] = &[
     ("toolset", &keys::TOOLSET),
     ("member", &keys::MEMBER),
     ("context", &keys::CONTEXT),
+    ("rule", &keys::RULE),
 ];
 
 fn schema() -> Value {

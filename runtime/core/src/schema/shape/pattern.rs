@@ -85,6 +85,12 @@ pub fn is_found(pattern: &str, text: &str) -> bool {
     is_pattern(pattern) && matches(pattern, text)
 }
 
+/// Whether a string matches a pattern anywhere; `None` if the pattern is invalid, or matching takes too many steps.
+#[must_use]
+pub fn try_find(pattern: &str, text: &str) -> Option<bool> {
+    match_pattern(pattern, text).is_match
+}
+
 thread_local! {
     /// The most recent patterns: the items of an array are matched against the same few patterns.
     static CACHE: RefCell<(CacheUsage, BTreeMap<String, Rc<PatternInfo>>)> = const { RefCell::new((CacheUsage::NONE, BTreeMap::new())) };

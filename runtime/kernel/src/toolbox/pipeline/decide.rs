@@ -105,6 +105,7 @@ impl Layers {
                     }
                 }
                 MiddlewareDecision::Deny(reason) => return Err(ToolError::denied(reason)),
+                MiddlewareDecision::Fail(error) => return Err(*error),
                 MiddlewareDecision::NeedApproval(reason) => {
                     let reason = self.redacted_reason(&reason, redactor, &arguments.visible, ctx)?;
                     if !approved.contains(&reason) && !reasons.contains(&reason) {
