@@ -39,6 +39,7 @@ pub(crate) mod spread;
 #[cfg(test)]
 pub(crate) mod tests;
 mod title;
+pub(crate) mod tolerant;
 
 use crate::base::frozen::{List, Text};
 
