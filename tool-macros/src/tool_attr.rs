@@ -39,6 +39,7 @@ const KEYS: &[&str] = &[
     "writes",
     "exclusive",
     "result_limit",
+    "fields",
     "blocking",
     "deprecated",
     "undocumented",
@@ -157,6 +158,12 @@ fn read_key(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
             if key.flag(errors) == Some(true) {
                 tool.exact |= field == "exact";
                 tool.fields.push(quote!(#field: true));
+            }
+        }
+        "fields" => {
+            if key.flag(errors) == Some(true) {
+                // The runtime adds the argument, because it knows the named types of the result.
+                tool.fields.push(quote!(projection: __toolgen::S("fields")));
             }
         }
         "blocking" => {

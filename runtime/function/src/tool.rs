@@ -58,7 +58,7 @@
 //! are ignored, not rejected) and `crate = path`. `exclusive`, `reads("file:{path}")` and `writes("file:{path}")`
 //! control which calls of a turn may overlap; see [dispatch](toolgen_kernel::toolbox::dispatch). A result larger than
 //! `result_limit = "64KiB"` is split into [pages](toolgen_kernel::layers::pages), unless paging is disabled in the
-//! toolbox.
+//! toolbox. With `fields`, a model may [choose the fields](toolgen_kernel::ToolSpec::with_projection) of the result.
 //!
 //! An undeclared effect is assumed to be the most dangerous one. Declare effects with `read_only`, `destructive`,
 //! `idempotent`, `open_world`, `spawns` (flags, also `= false`), `files = "none" | "read" | "write"`, `network("host",
@@ -215,7 +215,10 @@ impl<S: Send + Sync + 'static> Function<S> {
         let complete_spec = self.complete_spec.get_or_init(|| {
             let mut defs = Defs::default();
             (self.defs)(&mut defs);
-            let complete_spec = with_named_shapes(&self.spec, &defs);
+            let mut complete_spec = with_named_shapes(&self.spec, &defs);
+            if !complete_spec.projection.is_empty() {
+                complete_spec = complete_spec.with_projection();
+            }
             (complete_spec != self.spec).then(|| Box::new(complete_spec))
         });
         complete_spec.as_deref().unwrap_or(&self.spec)

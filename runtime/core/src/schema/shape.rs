@@ -27,6 +27,7 @@ pub(crate) mod never;
 mod number;
 pub(crate) mod pattern;
 pub(crate) mod pointer;
+pub(crate) mod projection;
 pub(crate) mod prose;
 pub mod read;
 mod relations;

@@ -9,6 +9,7 @@ use crate::schema::shape::decode::{ArgumentProblem, result_problems};
 use crate::schema::shape::render::render_output;
 use crate::schema::shape::{Def, Kind, Schema, Shape, resolved, tolerant};
 use crate::spec::ToolSpec;
+use crate::spec::projection::projected_output;
 
 pub use crate::schema::shape::tolerant::Omission;
 
@@ -20,8 +21,8 @@ pub struct StructuredOutput {
     pub schema: Schema,
     /// The shapes that the schema refers to, sorted by name.
     pub defs: List<Def>,
-    /// Whether results may differ from the schema, see [`ToolSpec::output_may_differ`]. Then the published schema is
-    /// tolerant, and results [conform](Self::conform) to it.
+    /// Whether results may differ from the schema, see [`ToolSpec::output_may_differ`], or have only some of its fields,
+    /// see [`ToolSpec::projection`]. Then the published schema is tolerant, and results [conform](Self::conform) to it.
     pub may_differ: bool,
     /// Whether the result is not an object, and is therefore wrapped in an object as its [`RESULT`].
     pub wrapped: bool,
@@ -63,6 +64,13 @@ impl StructuredOutput {
         }
         let (result, omitted) = tolerant::conform(result, &self.schema, &self.defs);
         (result.map_or_else(|| json!({}), |result| self.as_object(result)), omitted)
+    }
+
+    /// Returns the structured result of a call that selects some fields of the result by their paths.
+    #[must_use]
+    pub fn projected(&self, paths: &[&str]) -> StructuredOutput {
+        let shape = projected_output(&self.schema, &self.defs, paths);
+        StructuredOutput { schema: shape.into(), may_differ: true, ..self.clone() }
     }
 
     /// Returns the published schema of the object for `structuredContent`, if it has at most `max_bytes` as compact
@@ -138,7 +146,7 @@ impl ToolSpec {
         Some(StructuredOutput {
             schema: schema.clone(),
             defs: self.defs.clone(),
-            may_differ: self.output_may_differ,
+            may_differ: self.output_may_differ || !self.projection.is_empty(),
             wrapped: !is_object(schema, &self.defs, MAX_UNIONS),
         })
     }

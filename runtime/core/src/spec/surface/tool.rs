@@ -16,7 +16,7 @@ use crate::spec::{
 };
 
 /// The keys of a tool.
-pub(super) const KEYS: [&str; 25] = [
+pub(super) const KEYS: [&str; 26] = [
     "label",
     "description",
     "returns",
@@ -29,6 +29,7 @@ pub(super) const KEYS: [&str; 25] = [
     "effects",
     "scopes",
     "requires",
+    "projection",
     "timeout",
     "exclusive",
     "service",
@@ -74,6 +75,7 @@ pub(super) fn spec_to_json(spec: &ToolSpec) -> Map<String, Value> {
         writes,
         result_limit,
         requires,
+        projection,
         completion,
         sub_agent,
         deprecated,
@@ -96,6 +98,7 @@ pub(super) fn spec_to_json(spec: &ToolSpec) -> Map<String, Value> {
         "requires",
         (!requires.is_empty()).then(|| requires.iter().map(requirement_to_json).collect()),
     );
+    insert_some("projection", text(projection));
     insert_some(
         "timeout",
         match timeout {
@@ -218,6 +221,7 @@ impl Reader {
                 self.keys(completion, &pointer, &["next_state"]);
                 Completion { next_state: self.text(completion, &pointer, "next_state").into() }
             }),
+            projection: self.optional_text(tool, pointer, "projection"),
             sub_agent: self.read_flag(tool, pointer, "sub_agent").unwrap_or_default(),
             deprecated: tool.get("deprecated").map(|_| self.text(tool, pointer, "deprecated").into()),
         }
