@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use toolgen_core::schema::shape::Slim;
+use toolgen_core::spec::Projection;
 use toolgen_core::spec::drift::ChangeClass;
-use toolgen_core::spec::projection::Projection;
 use toolgen_core::spec::template::text_of;
 
 use crate::emit::{Modules, TextType};

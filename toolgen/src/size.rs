@@ -7,7 +7,7 @@ use toolgen_core::internal::{Forms, resolved};
 use toolgen_core::schema::dialect::{Dialect, JSON_SCHEMA};
 use toolgen_core::schema::shape::slim::Trim;
 use toolgen_core::schema::shape::{Kind, Slim};
-use toolgen_core::spec::projection::Projection;
+use toolgen_core::spec::Projection;
 use toolgen_core::{Text, ToolSpec};
 
 use crate::options::Options;

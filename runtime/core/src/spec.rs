@@ -12,6 +12,7 @@ use crate::schema::shape::decode::{decode, fits};
 use crate::schema::shape::{Def, Kind, Schema, Shape, Slim, resolved};
 
 pub use name::{MAX_NAME, NameError, ToolName};
+pub use projection::{Projection, ProjectionError};
 pub use size::ToolSchema;
 
 pub mod docs;
@@ -28,6 +29,7 @@ mod name;
 pub mod output;
 #[doc(hidden)]
 pub mod plan;
+#[doc(hidden)]
 pub mod projection;
 pub(crate) mod require;
 mod schema;

@@ -151,6 +151,7 @@ use serde_json::Value;
 
 use crate::input::derive::{Fields, of};
 use crate::input::{ArgumentProblem, BorrowedValue, Defs, ToolInput, with_named_shapes};
+use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
@@ -217,6 +218,8 @@ impl<S: Send + Sync + 'static> Function<S> {
             (self.defs)(&mut defs);
             let mut complete_spec = with_named_shapes(&self.spec, &defs);
             if !complete_spec.projection.is_empty() {
+                // The attribute only asks for the argument; one of the function may have the same name.
+                complete_spec.projection = Text::EMPTY;
                 complete_spec = complete_spec.with_projection();
             }
             (complete_spec != self.spec).then(|| Box::new(complete_spec))

@@ -10,7 +10,7 @@ use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::{Content, ToolResult};
 use toolgen_kernel::call::structured::no_structured_result;
 use toolgen_kernel::schema::dialect::{Dialect, JSON_SCHEMA};
-use toolgen_kernel::spec::output::{Omission, StructuredOutput, published_output};
+use toolgen_kernel::spec::output::{StructuredOutput, published_output};
 use toolgen_kernel::spec::{Effects, Network, ToolSpec};
 
 use super::ToolResultOptions;
@@ -200,13 +200,12 @@ fn structured_content(
 const MAX_OMISSIONS: usize = 3;
 
 /// Describes the parts that are only in the content.
-fn omission_notice(omitted: &[Omission]) -> String {
-    let listed: Vec<String> = omitted.iter().take(MAX_OMISSIONS).map(Omission::to_string).collect();
+fn omission_notice(omitted: &[String]) -> String {
     let more = match omitted.len().saturating_sub(MAX_OMISSIONS) {
         0 => String::new(),
         more => format!("; and {more} more"),
     };
-    let listed = listed.join("; ");
+    let listed = omitted.get(..MAX_OMISSIONS).unwrap_or(omitted).join("; ");
     format!(
         "[Left out of the structured result, because the types differ from the output schema: {listed}{more}.]"
     )

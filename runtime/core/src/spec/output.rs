@@ -7,11 +7,10 @@ use crate::base::json::json_bytes;
 use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::decode::{ArgumentProblem, result_problems};
 use crate::schema::shape::render::render_output;
-use crate::schema::shape::{Def, Kind, Schema, Shape, resolved, tolerant};
+use crate::schema::shape::tolerant::{self, Omission};
+use crate::schema::shape::{Def, Kind, Schema, Shape, resolved};
 use crate::spec::ToolSpec;
 use crate::spec::projection::projected_output;
-
-pub use crate::schema::shape::tolerant::Omission;
 
 /// The structured result that a tool declares, in the form of MCP's `outputSchema`: an object.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,20 +49,16 @@ impl StructuredOutput {
         if self.wrapped { json!({ RESULT: result }) } else { result }
     }
 
-    /// Returns a result as the object for `structuredContent`, and the parts that were left out of it because their
-    /// types deviate from the declaration. The object always matches the tolerant [published](Self::published) schema.
+    /// Returns a result as the object for `structuredContent`, and messages about the parts that were left out of it
+    /// because their types deviate from the declaration. The object always matches the tolerant [published](Self::published) schema.
     #[must_use]
-    pub fn conform(&self, result: Value) -> (Value, Vec<Omission>) {
+    pub fn conform(&self, result: Value) -> (Value, Vec<String>) {
         if !self.wrapped && !result.is_object() {
-            let omission = Omission {
-                pointer: String::new(),
-                expected: "an object".to_owned(),
-                got: tolerant::type_of(&result),
-            };
-            return (json!({}), vec![omission]);
+            return (json!({}), vec![tolerant::wrong_root(&result)]);
         }
         let (result, omitted) = tolerant::conform(result, &self.schema, &self.defs);
-        (result.map_or_else(|| json!({}), |result| self.as_object(result)), omitted)
+        let messages = omitted.iter().map(Omission::to_string).collect();
+        (result.map_or_else(|| json!({}), |result| self.as_object(result)), messages)
     }
 
     /// Returns the structured result of a call that selects some fields of the result by their paths.

@@ -1,4 +1,4 @@
-//! Results of which a model reads only some fields.
+//! Calls that select some fields of a result.
 //!
 //! A tool with a projection takes one optional argument: a list of dotted paths into its result, such as `items.id`.
 //! The kernel takes the argument out of the call before the tool runs, and removes all other parts of the result.
@@ -11,15 +11,15 @@ use serde_json::Value;
 use crate::base::frozen::{List, Text};
 use crate::base::json::json_bytes;
 use crate::schema::dialect::JSON_SCHEMA;
+use crate::schema::shape::decode::describe::closest_match;
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 use crate::schema::shape::projection::{
     Presence, candidates, has_list_of_objects, is_scalar, presence, project_shape,
 };
 use crate::schema::shape::render::render_output;
-use crate::schema::shape::{ArrayRules, Field, Kind, Shape, StringRules, pointer, resolved};
+use crate::schema::shape::{ArrayRules, Def, Field, Kind, Shape, StringRules, pointer, resolved};
 use crate::spec::ToolSpec;
 
-#[doc(hidden)]
 pub use crate::schema::shape::projection::{Projected, project};
 
 /// Which tools take a list of the [fields](ToolSpec::projection) that their results should have.
@@ -47,7 +47,7 @@ impl fmt::Display for ProjectionError {
     }
 }
 
-crate::__readable_debug!(ProjectionError);
+__readable_debug!(ProjectionError);
 
 impl std::error::Error for ProjectionError {}
 
@@ -139,8 +139,8 @@ impl ToolSpec {
             self.projection = Text::EMPTY;
             return self;
         };
-        let path = Shape::of(Kind::String(StringRules { min_length: Some(1), ..StringRules::ANY }));
-        let paths = ArrayRules { items: path.into(), min_items: Some(1), ..ArrayRules::ANY };
+        let path = Shape::of(Kind::String(StringRules::ANY));
+        let paths = ArrayRules { items: path.into(), ..ArrayRules::ANY };
         let shape = Shape { description: self.fields_description().into(), ..Shape::of(Kind::Array(paths)) };
         let mut rules = rules.clone();
         let field = Field { name: name.into(), shape, ..Field::OPTIONAL };
@@ -182,50 +182,44 @@ impl ToolSpec {
         }
         format!("Return only these fields of the result, as dotted paths; lists are mapped.{names}")
     }
-
-    /// Returns the paths that a call passes in the argument of the [projection](Self::projection).
-    #[doc(hidden)]
-    #[must_use]
-    pub fn projected_paths<'a>(&self, arguments: &'a Value) -> Option<Vec<&'a str>> {
-        if self.projection.is_empty() {
-            return None;
-        }
-        arguments.get(self.projection.as_str())?.as_array()?.iter().map(Value::as_str).collect()
-    }
-
-    /// Returns the problems of the paths in the arguments of a call: those that the declared result excludes. Results
-    /// that may differ from what is declared exclude nothing.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn projection_problems(&self, arguments: &Value) -> Vec<ArgumentProblem> {
-        let Some(output) = self.output.as_ref().filter(|_| !self.output_may_differ) else {
-            return Vec::new();
-        };
-        let paths = self.projected_paths(arguments).unwrap_or_default();
-        let problem = |(index, path): (usize, &str)| match presence(output, &self.defs, path) {
-            Presence::Excluded(message) => {
-                let mut location = String::new();
-                pointer::push(&mut location, &self.projection);
-                pointer::push(&mut location, &index.to_string());
-                Some(ArgumentProblem { pointer: location, kind: ArgumentProblemKind::Value, message })
-            }
-            Presence::Declared | Presence::Possible => None,
-        };
-        paths.into_iter().enumerate().filter_map(problem).collect()
-    }
-
-    /// Returns a path into the declared result that was probably intended instead of a path that selects nothing.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn closest_path(&self, path: &str) -> Option<String> {
-        let paths = candidates(self.output.as_ref()?, &self.defs);
-        crate::internal::closest_match(path, paths.iter().map(String::as_str)).map(str::to_owned)
-    }
 }
 
-/// Returns the shape of a result of which paths select some fields, see [`ToolSpec::with_projection`]. References to
-/// named shapes stay only in fields that are selected as a whole.
+/// Returns the paths that a call passes in the argument of the [projection](ToolSpec::projection).
+fn projected_paths<'a>(spec: &ToolSpec, arguments: &'a Value) -> Option<Vec<&'a str>> {
+    if spec.projection.is_empty() {
+        return None;
+    }
+    arguments.get(spec.projection.as_str())?.as_array()?.iter().map(Value::as_str).collect()
+}
+
+/// Returns the problems of the paths in the arguments of a call: those that the declared result excludes. Results that
+/// may differ from what is declared exclude nothing.
 #[must_use]
-pub fn projected_output(output: &Shape, defs: &List<crate::Def>, paths: &[&str]) -> Shape {
+pub fn path_problems(spec: &ToolSpec, arguments: &Value) -> Vec<ArgumentProblem> {
+    let Some(output) = spec.output.as_ref().filter(|_| !spec.output_may_differ) else { return Vec::new() };
+    let paths = projected_paths(spec, arguments).unwrap_or_default();
+    let problem = |(index, path): (usize, &str)| match presence(output, &spec.defs, path) {
+        Presence::Excluded(message) => {
+            let mut location = String::new();
+            pointer::push(&mut location, &spec.projection);
+            pointer::push(&mut location, &index.to_string());
+            Some(ArgumentProblem { pointer: location, kind: ArgumentProblemKind::Value, message })
+        }
+        Presence::Declared | Presence::Possible => None,
+    };
+    paths.into_iter().enumerate().filter_map(problem).collect()
+}
+
+/// Returns a path into the declared result that was probably intended instead of a path that selects nothing.
+#[must_use]
+pub fn closest_path(spec: &ToolSpec, path: &str) -> Option<String> {
+    let paths = candidates(spec.output.as_ref()?, &spec.defs);
+    closest_match(path, paths.iter().map(String::as_str)).map(str::to_owned)
+}
+
+/// Returns the shape of the fields of a result that paths select, see [`ToolSpec::with_projection`]. References to named
+/// shapes stay only in fields that are selected as a whole.
+#[must_use]
+pub fn projected_output(output: &Shape, defs: &List<Def>, paths: &[&str]) -> Shape {
     project_shape(output, defs, paths)
 }

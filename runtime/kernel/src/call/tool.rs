@@ -22,6 +22,7 @@ use crate::call::toolbox_context::{FactoryError, ToolboxContext};
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode_owned};
 use crate::schema::shape::render::render_input;
+use crate::spec::projection::path_problems;
 use crate::spec::{Effects, Timeout, ToolSpec};
 
 pub(crate) use execute::{Projects, execute, guarded};
@@ -320,7 +321,7 @@ fn decode_with_notes(
     unchecked: &mut Vec<ArgumentProblem>,
 ) -> Result<Value, ToolError> {
     let params = read(spec, &params).unwrap_or(params);
-    let paths = spec.projection_problems(&params);
+    let paths = path_problems(spec, &params);
     match decode_owned(params, &spec.input, &spec.defs, dialect, unchecked) {
         Ok(decoded) if paths.is_empty() => Ok(decoded),
         Ok(_) => Err(invalid_arguments(spec, paths)),

@@ -1,4 +1,4 @@
-//! Tools to which a registry adds the argument of a projection.
+//! The tools that get the argument of a projection from their registry.
 
 use std::sync::Arc;
 

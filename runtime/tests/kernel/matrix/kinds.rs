@@ -2,7 +2,7 @@
 
 use toolgen_runtime::agent::sub_agent::AgentEngine;
 use toolgen_runtime::engine::dynamic::DynamicTool;
-use toolgen_runtime::spec::projection::Projection;
+use toolgen_runtime::spec::Projection;
 use toolgen_runtime::tools;
 
 use crate::matrix::evidence::{World, stem};

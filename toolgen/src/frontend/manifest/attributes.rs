@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 use toolgen_core::schema::shape::{Kind, Relation, RelationKind};
-use toolgen_core::spec::Timeout;
-use toolgen_core::spec::projection::Projection;
+use toolgen_core::spec::{Projection, Timeout};
 use toolgen_core::{List, Text, ToolSpec};
 
 use super::codes;

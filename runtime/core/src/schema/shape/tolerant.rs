@@ -18,8 +18,7 @@ use serde_json::Value;
 use super::{Access, Def, Extra, Kind, Literal, ObjectRules, Shape, find_def};
 use crate::base::frozen::List;
 
-pub use conform::Omission;
-pub(crate) use conform::{conform, type_of};
+pub(crate) use conform::{Omission, conform, wrong_root};
 pub(crate) use schema::schema;
 
 /// Maximum number of references in a chain: more form a cycle.

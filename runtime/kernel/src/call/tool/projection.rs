@@ -10,18 +10,18 @@ use crate::call::control::Control;
 use crate::call::result::{Content, ToolResult};
 use crate::call::structured::Structured;
 use crate::spec::ToolSpec;
-use crate::spec::projection::{Projected, project};
+use crate::spec::projection::{Projected, closest_path, project};
 
 /// The maximum number of paths that a note lists.
 const MAX_LISTED: usize = 5;
 
-/// Removes the argument of the projection from arguments, and returns its paths.
+/// Removes the argument of the projection from arguments, and returns its paths. Without paths, the result stays whole.
 pub(super) fn take_paths(spec: &ToolSpec, arguments: &mut Value) -> Option<Vec<Text>> {
     let members = arguments.as_object_mut()?;
     // Records and messages show the arguments in their order.
     let paths = members.shift_remove(spec.projection.as_str())?;
-    let paths = paths.as_array()?.iter().filter_map(Value::as_str).map(Text::copy_of);
-    Some(paths.collect())
+    let paths: Vec<Text> = paths.as_array()?.iter().filter_map(Value::as_str).map(Text::copy_of).collect();
+    Some(paths).filter(|paths| !paths.is_empty())
 }
 
 /// Makes a whole result an error if it does not match the output schema of a tool whose results must.
@@ -143,7 +143,7 @@ impl Found {
 ///
 /// # Errors
 ///
-/// Returns the reason if the text is JSON of which a number would change.
+/// Returns the reason if the JSON has a number that would change.
 fn parse(text: &str) -> Result<Value, Option<&'static str>> {
     if !text.trim_start().starts_with(['{', '[']) {
         return Err(None);
@@ -155,7 +155,7 @@ fn parse(text: &str) -> Result<Value, Option<&'static str>> {
 
 fn unmatched_note(spec: &ToolSpec, paths: &[&str], unmatched: &BTreeSet<String>) -> String {
     let unmatched = paths.iter().filter(|path| unmatched.contains(**path));
-    let described = |path: &&str| match spec.closest_path(path).filter(|closest| closest != path) {
+    let described = |path: &&str| match closest_path(spec, path).filter(|closest| closest != path) {
         Some(closest) => format!("`{path}` (did you mean `{closest}`?)"),
         None => format!("`{path}`"),
     };

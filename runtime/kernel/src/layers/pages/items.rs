@@ -27,7 +27,7 @@ pub(super) struct ItemList {
 
 impl ItemList {
     /// Finds the largest list in the JSON that a text consists of, or that follows its first empty line. Only lists in
-    /// objects are considered, not lists in lists. `None` if the text is not JSON, or no list has several items.
+    /// objects are considered, not lists in lists. `None` without valid JSON, or if no list has several items.
     pub(super) fn find(text: &str) -> Option<ItemList> {
         let starts = [Some(0), text.find("\n\n").map(|at| at + 2)];
         let start = starts.into_iter().flatten().find(|start| {

@@ -99,7 +99,7 @@ impl Store {
     }
 
     /// Keeps a text that the call's owner reads in pages of `size` bytes, with the list in it, and returns its handle.
-    /// `None` if the text is too large.
+    /// Returns `None` if it is too large.
     pub(super) fn keep(
         &self,
         (text, list): (String, Option<ItemList>),

@@ -300,8 +300,8 @@ proptest! {
 
     #[test]
     fn json_is_cut_between_items(
-        items in proptest::collection::vec("[a\"\\\\,\\]\\[{}: ß\n]{0,8}", 2..40),
-        limit in 80_u64..300,
+        items in proptest::collection::vec("[a\"\\\\,\\]\\[{}: ß\n]{0,8}", 2..60),
+        limit in 200_u64..400,
         (pretty, wrapped, head) in any::<(bool, bool, bool)>(),
     ) {
         let items: Vec<Value> = items.iter().map(|text| json!({ "text": text })).collect();
@@ -329,9 +329,9 @@ fn notice_of_cut_json_states_its_items() {
         ToolResult::json(json!({"rows": rows, "total": 30})).with_content(Content::Text("note".into()));
     let spec = ToolSpec { projection: "fields".into(), ..spec() };
     let cut = pages.apply(result.clone(), &spec, &ctx());
-    assert_eq!(text(&cut.content[0]), r#"{"rows":[{"id":0},{"id":1},{"id":2}],"total":30}"#);
+    assert_eq!(text(&cut.content[0]), r#"{"rows":[{"id":0},{"id":1},{"id":2},{"id":3}],"total":30}"#);
     let notice = text(&cut.content[1]);
-    assert!(notice.starts_with("[Result cut: items 0-2 of 30 of /rows. Call read_result with "), "{notice}");
+    assert!(notice.starts_with("[Result cut: items 0-3 of 30 of /rows. Call read_result with "), "{notice}");
     assert!(
         notice.ends_with(" to read on, or call `big` with `fields` to get only the fields that you need.]")
     );

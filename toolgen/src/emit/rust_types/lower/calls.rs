@@ -17,7 +17,7 @@ impl Lowering<'_> {
         let name = self.items.get(input).map_or_else(String::new, |item| item.name.clone());
         let site = TypeSite::new(&name, String::new(), Usage::INPUT);
         let rules = object_of(self.defs, &spec.input, 0).map(|mut rules| {
-            // A typed call returns a whole result, of which the program reads what it needs.
+            // A typed call returns a whole result; the program reads the fields that it needs.
             if !spec.projection.is_empty() {
                 let is_argument = |field: &&Field| field.name != spec.projection;
                 rules.fields = rules.fields.iter().filter(is_argument).cloned().collect();

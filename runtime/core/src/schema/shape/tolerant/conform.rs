@@ -12,7 +12,7 @@ use crate::schema::shape::{Def, Shape, pointer};
 
 /// A part of a result that is left out of its structured form, because it has another type than declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Omission {
+pub(crate) struct Omission {
     /// The location in the result, as a JSON pointer; empty for the result as a whole. Long keys are cut.
     pub pointer: String,
     /// The declared type, such as `an object`.
@@ -185,9 +185,15 @@ fn expected(shape: &Shape, defs: &List<Def>) -> String {
     }
 }
 
-/// Returns the type of a value with its article, for messages.
+/// Returns the message about a result that is not an object.
 #[must_use]
-pub(crate) fn type_of(value: &Value) -> &'static str {
+pub(crate) fn wrong_root(result: &Value) -> String {
+    let expected = "an object".to_owned();
+    Omission { pointer: String::new(), expected, got: type_of(result) }.to_string()
+}
+
+/// Returns the type of a value with its article, for messages.
+fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",

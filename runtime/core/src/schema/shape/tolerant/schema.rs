@@ -150,7 +150,7 @@ impl<'a> Writer<'a> {
         written.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
     }
 
-    /// Writes a shape where it occurs: as a reference if it is one.
+    /// Writes a shape where it occurs. A reference stays a reference.
     fn place(&mut self, shape: &'a Shape, level: usize) -> Value {
         let name = reference(shape).filter(|name| find_def(self.defs, name).is_some());
         let Some(name) = name else { return Value::Object(self.inline(shape, level)) };
