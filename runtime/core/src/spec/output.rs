@@ -20,8 +20,9 @@ pub struct StructuredOutput {
     pub schema: Schema,
     /// The shapes that the schema refers to, sorted by name.
     pub defs: List<Def>,
-    /// Whether results may differ from the schema, see [`ToolSpec::output_may_differ`], or have only some of its fields,
-    /// see [`ToolSpec::projection`]. Then the published schema is tolerant, and results [conform](Self::conform) to it.
+    /// Whether results may differ from the schema, see [`ToolSpec::output_may_differ`], or have only some of its
+    /// fields, see [`ToolSpec::projection`]. Then the published schema is tolerant, and results
+    /// [conform](Self::conform) to it.
     pub may_differ: bool,
     /// Whether the result is not an object, and is therefore wrapped in an object as its [`RESULT`].
     pub wrapped: bool,

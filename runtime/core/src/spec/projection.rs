@@ -217,8 +217,8 @@ pub fn closest_path(spec: &ToolSpec, path: &str) -> Option<String> {
     closest_match(path, paths.iter().map(String::as_str)).map(str::to_owned)
 }
 
-/// Returns the shape of the fields of a result that paths select, see [`ToolSpec::with_projection`]. References to named
-/// shapes stay only in fields that are selected as a whole.
+/// Returns the shape of the fields of a result that paths select, see [`ToolSpec::with_projection`]. References to
+/// named shapes stay only in fields that are selected as a whole.
 #[must_use]
 pub fn projected_output(output: &Shape, defs: &List<Def>, paths: &[&str]) -> Shape {
     project_shape(output, defs, paths)
