@@ -170,7 +170,7 @@ fn projection_is_chosen_by_the_size_of_the_schema() {
     );
     // A tool is changed once, and back.
     assert_eq!(always.clone().with_projection(), always);
-    assert_eq!(always.clone().without_projection().to_json(), off.to_json());
+    assert_eq!(always.without_projection().to_json(), off.to_json());
     // An argument `fields` is not replaced.
     let used = json!({"type": "object", "properties": {"fields": {"type": "string"}}});
     assert_eq!(spec("a", "A.", &used, None).with_projection().projection, "result_fields");
