@@ -43,6 +43,12 @@ impl Sampler<'_> {
         self.pick(&noise)
     }
 
+    /// Returns a value of the root.
+    pub fn value(&mut self) -> Value {
+        let root = self.root;
+        self.exact(root)
+    }
+
     fn sample(&mut self, schema: &Value) -> Value {
         if self.below(8) == 0 || self.depth > 6 {
             return self.noise();

@@ -40,6 +40,7 @@ const KEYS: &[&str] = &[
     "writes",
     "exclusive",
     "result_limit",
+    "fields",
     "blocking",
     "deprecated",
     "undocumented",
@@ -172,6 +173,7 @@ fn read_key(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
                 tool.fields.push(quote!(#field: true));
             }
         }
+        "fields" => tool.fields.extend(projection(key, errors)),
         "blocking" => {
             let ident = key.name.clone();
             tool.blocking = key.flag(errors).filter(|on| *on).map(|_| ident);
@@ -223,6 +225,11 @@ fn timeout(text: &LitStr, errors: &mut Errors) -> Option<TokenStream> {
     let units = [("ms", 1), ("s", 1_000), ("m", 60_000), ("min", 60_000), ("h", 3_600_000)];
     let millis = parse_quantity(text, &units, TIMEOUT_HELP, errors)?;
     Some(quote!(__toolgen::Timeout::Millis(#millis)))
+}
+
+/// Reads `fields`. The runtime adds the argument, because it knows the named types of the result.
+fn projection(key: Key, errors: &mut Errors) -> Option<TokenStream> {
+    (key.flag(errors) == Some(true)).then(|| quote!(projection: __toolgen::S("fields")))
 }
 
 /// Reads `result_limit = "64KiB"`.

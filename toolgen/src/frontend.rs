@@ -94,6 +94,7 @@ fn compile_with(
     fix(&mut program, options, problems);
     paginate(&mut program, options, problems);
     size::trim(&mut program, options, problems);
+    size::project(&mut program, options.projection);
     schema_losses::mark_exact(&mut program, options, problems);
     Some(program)
 }

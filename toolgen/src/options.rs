@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use toolgen_core::schema::shape::Slim;
+use toolgen_core::spec::Projection;
 use toolgen_core::spec::drift::ChangeClass;
 use toolgen_core::spec::template::text_of;
 
@@ -62,6 +63,8 @@ pub struct Options {
     /// What is trimmed from each tool before a model reads it. `None` uses the setting of the document and the
     /// default ceiling.
     pub slim: Option<Slim>,
+    /// The tools whose results a model may narrow to some fields.
+    pub projection: Projection,
     /// The token budget of the tools.
     pub token_budget: Option<TokenBudget>,
     /// The names of the dialects, such as `openai-strict`, that must express tools completely.
@@ -94,6 +97,7 @@ impl Default for Options {
             deny_changes: ChangeClass::Breaking,
             levels: Levels::default(),
             slim: None,
+            projection: Projection::Off,
             token_budget: None,
             deny_losses: Vec::new(),
             exact: Vec::new(),
@@ -282,6 +286,15 @@ impl Options {
         self
     }
 
+    /// Sets which tools take a list of the fields that their results should have, see
+    /// [`ToolSpec::with_projection`](toolgen_core::ToolSpec::with_projection). [`Projection::Off`] keeps the setting of
+    /// the document.
+    #[must_use]
+    pub fn projection(mut self, projection: Projection) -> Self {
+        self.projection = projection;
+        self
+    }
+
     /// Sets the token budget in a dialect, such as `openai`: for all tools together and for each tool. `None` means
     /// no limit. A build that exceeds the budget fails. Requires the feature `tokens`.
     #[must_use]
@@ -367,6 +380,9 @@ impl Options {
         }
         if let Some(slim) = &self.slim {
             line.push_str(&format!(" --slim {}", quoted(&slim.to_string())));
+        }
+        if self.projection != Projection::Off {
+            line.push_str(&format!(" --projection {}", self.projection));
         }
         line
     }

@@ -7,6 +7,7 @@ use toolgen_core::internal::{Forms, resolved};
 use toolgen_core::schema::dialect::{Dialect, JSON_SCHEMA};
 use toolgen_core::schema::shape::slim::Trim;
 use toolgen_core::schema::shape::{Kind, Slim};
+use toolgen_core::spec::Projection;
 use toolgen_core::{Text, ToolSpec};
 
 use crate::options::Options;
@@ -25,6 +26,17 @@ pub(crate) fn trim(program: &mut Program, options: &Options, problems: &mut Prob
     for (message, help) in unmatched_keeps(slim, &specs) {
         problems.report(codes::SELECTOR, &Pointer::ROOT, message, help);
     }
+}
+
+/// Lets models choose the fields of the results of all tools of a program that the projection applies to.
+pub(crate) fn project(program: &mut Program, projection: Projection) {
+    if projection == Projection::Off {
+        return;
+    }
+    for tool in program.tools.iter_mut().filter(|tool| projection.applies_to(&tool.spec)) {
+        tool.spec = tool.spec.clone().with_projection();
+    }
+    program.parts.iter_mut().for_each(|part| project(&mut part.program, projection));
 }
 
 fn set_slim(program: &mut Program, slim: &Slim) {

@@ -13,6 +13,7 @@ use crate::schema::shape::{Def, Kind, Schema, Shape, Slim, resolved};
 
 pub use hints::Hints;
 pub use name::{MAX_NAME, NameError, ToolName};
+pub use projection::{Projection, ProjectionError};
 pub use size::ToolSchema;
 
 pub mod docs;
@@ -30,6 +31,8 @@ mod name;
 pub mod output;
 #[doc(hidden)]
 pub mod plan;
+#[doc(hidden)]
+pub mod projection;
 pub(crate) mod require;
 mod schema;
 #[doc(hidden)]
@@ -106,6 +109,9 @@ pub struct ToolSpec {
     pub result_limit: Option<u64>,
     /// The requirements that must hold before a call.
     pub requires: List<Requirement>,
+    /// The name of the argument that lists the fields which the result should have, see
+    /// [`with_projection`](Self::with_projection). Empty if there is none.
+    pub projection: Text,
     /// If set, a successful call ends the loop of the agent.
     pub completion: Option<Completion>,
     /// Whether the tool delegates a task to another agent; see `SubAgentTool`. Such an agent gets no delegating tools.
@@ -144,6 +150,7 @@ impl ToolSpec {
         writes: List::EMPTY,
         result_limit: None,
         requires: List::EMPTY,
+        projection: Text::EMPTY,
         completion: None,
         sub_agent: false,
         hints: Hints::NONE,

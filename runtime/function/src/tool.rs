@@ -58,7 +58,8 @@
 //! are ignored, not rejected) and `crate = path`. `exclusive`, `reads("file:{path}")` and `writes("file:{path}")`
 //! control which calls of a turn may overlap; see [dispatch](toolgen_kernel::toolbox::dispatch). A result larger than
 //! `result_limit = "64KiB"` is split into [pages](toolgen_kernel::layers::pages), unless paging is disabled in the
-//! toolbox. `example = r#"{"path": "a.txt"}"#` is an example call without a summary, checked as those of the
+//! toolbox. With `fields`, a model may [choose the fields](toolgen_kernel::ToolSpec::with_projection) of the result.
+//! `example = r#"{"path": "a.txt"}"#` is an example call without a summary, checked as those of the
 //! documentation are.
 //!
 //! `hints(…)` sets [properties](toolgen_kernel::spec::hints::Hints) for the tool interfaces of vendors and of MCP:
@@ -156,6 +157,7 @@ use serde_json::Value;
 
 use crate::input::derive::{Fields, of};
 use crate::input::{ArgumentProblem, BorrowedValue, Defs, ToolInput, with_named_shapes};
+use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
@@ -220,7 +222,12 @@ impl<S: Send + Sync + 'static> Function<S> {
         let complete_spec = self.complete_spec.get_or_init(|| {
             let mut defs = Defs::default();
             (self.defs)(&mut defs);
-            let complete_spec = with_named_shapes(&self.spec, &defs);
+            let mut complete_spec = with_named_shapes(&self.spec, &defs);
+            if !complete_spec.projection.is_empty() {
+                // The attribute only asks for the argument; one of the function may have the same name.
+                complete_spec.projection = Text::EMPTY;
+                complete_spec = complete_spec.with_projection();
+            }
             (complete_spec != self.spec).then(|| Box::new(complete_spec))
         });
         complete_spec.as_deref().unwrap_or(&self.spec)

@@ -4,6 +4,7 @@ pub mod catalogue;
 #[doc(hidden)]
 pub mod contract;
 pub mod discovery;
+mod projection;
 pub mod toolsets;
 pub(crate) mod unknown;
 
@@ -27,6 +28,7 @@ use crate::call::shown_name;
 use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, IntoTool, call_without_layers};
 use crate::spec::ToolSpec;
 use crate::spec::graph::{RequirementProblem, problems as requirement_problems};
+use crate::spec::projection::Projection;
 use crate::spec::search::SearchIndex;
 
 /// A tool, or several: an item of a [`Registry`], and an item of `toolset!` other than a function.
@@ -74,6 +76,7 @@ pub struct RegistryBuilder {
     added: Vec<Registration>,
     replacements: Vec<Registration>,
     default_timeout: Duration,
+    projection: Projection,
 }
 
 /// Why a registry could not be sealed: all its problems, sorted by name.
@@ -175,6 +178,15 @@ impl RegistryBuilder {
         self
     }
 
+    /// Lets models choose the fields of results: adds the argument of
+    /// [`with_projection`](crate::ToolSpec::with_projection) to the tools that the projection applies to.
+    /// [`Projection::Off`] by default, which leaves tools that already have the argument unchanged.
+    #[must_use]
+    pub fn projection(mut self, projection: Projection) -> RegistryBuilder {
+        self.projection = projection;
+        self
+    }
+
     /// Sorts the tools and seals the set.
     ///
     /// # Errors
@@ -200,7 +212,9 @@ impl RegistryBuilder {
         if problems.is_empty() {
             panics::watch();
             let names = self.added.iter().map(|(tool, _)| Text::copy_of(tool.name())).collect();
-            let tools = self.added.into_iter().map(|(tool, _)| tool).collect();
+            let projection = self.projection;
+            let tools =
+                self.added.into_iter().map(|(tool, _)| projection::projected(tool, projection)).collect();
             let default_timeout = self.default_timeout;
             Ok(Registry { tools, names, default_timeout, index: Arc::default() })
         } else {
@@ -227,7 +241,12 @@ impl Registry {
     /// Returns an empty builder.
     #[must_use]
     pub fn builder() -> RegistryBuilder {
-        RegistryBuilder { added: Vec::new(), replacements: Vec::new(), default_timeout: DEFAULT_TIMEOUT }
+        RegistryBuilder {
+            added: Vec::new(),
+            replacements: Vec::new(),
+            default_timeout: DEFAULT_TIMEOUT,
+            projection: Projection::Off,
+        }
     }
 
     /// Creates a set of these tools.
@@ -355,6 +374,7 @@ impl fmt::Debug for RegistryBuilder {
             .field("added", &names(&self.added))
             .field("replacements", &names(&self.replacements))
             .field("default_timeout", &self.default_timeout)
+            .field("projection", &self.projection)
             .finish()
     }
 }

@@ -341,3 +341,21 @@ async fn credential_is_redacted_in_every_encoding() {
         }
     }
 }
+
+/// The service does not get the argument, and the status line stays.
+#[tokio::test]
+async fn call_selects_fields_of_a_response() {
+    let body = r#"[{"id":1,"owner":{"login":"ada","id":9}},{"id":2,"owner":null}]"#;
+    let server = Server::start(move |_| reply(200, "Content-Type: application/json\r\n", body.as_bytes()));
+    let mut tool = tool(plan("GET", &server.url, "/x"));
+    tool.spec.output = Some(Shape::of(Kind::Any).into());
+    tool.spec.output_may_differ = true;
+    tool.spec = tool.spec.with_projection();
+    let registry = Registry::new([engine().build().unwrap().tool(tool)]).unwrap();
+    let arguments = json!({"fields": ["owner.login", "nope"]});
+    let result = registry.call_without_layers("t", arguments, &ctx()).await.unwrap();
+    let selected = r#"[{"owner":{"login":"ada"}},{"owner":null}]"#;
+    let text = format!("GET {}/x → 200\n\n{selected}\n[Not in the result: `nope`.]", server.url);
+    assert_eq!(result.to_text(), text);
+    assert_eq!(result.structured().unwrap().to_string(), selected);
+}

@@ -12,6 +12,7 @@ mod matrix;
 mod model;
 mod pipeline;
 mod prelude;
+mod projection;
 mod registry;
 mod rules;
 mod run;

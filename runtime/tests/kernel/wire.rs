@@ -5,7 +5,7 @@ mod deferred;
 mod dialects;
 mod formats;
 use toolgen_test_support::golden;
-mod helpers;
+pub(crate) mod helpers;
 mod plan;
 mod properties;
 pub(crate) mod properties_of_tools;

@@ -10,9 +10,8 @@ use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::{Content, ToolResult};
 use toolgen_kernel::call::structured::no_structured_result;
 use toolgen_kernel::schema::dialect::{Dialect, JSON_SCHEMA};
-use toolgen_kernel::schema::shape::render::render_output;
 use toolgen_kernel::spec::hints::Icon;
-use toolgen_kernel::spec::output::StructuredOutput;
+use toolgen_kernel::spec::output::{StructuredOutput, published_output};
 use toolgen_kernel::spec::{Effects, Network, ToolSpec};
 
 use super::ToolResultOptions;
@@ -106,9 +105,11 @@ pub fn refusal(response: &ToolResponse) -> Option<String> {
 /// any other response except an error. So if the structured result is missing, exceeds the limit of results, or does
 /// not match, the response is an error with the reason, followed by the content.
 ///
-/// A tool whose results [may differ](toolgen_kernel::ToolSpec::output_may_differ) from what it declares publishes no
-/// schema: a response that differs from the service's document is still a response. It is passed as
-/// `structuredContent` unchanged: an object, or the `result` of an object if the document declares another type.
+/// A response that differs from the service's document is still a response. So a tool whose results [may
+/// differ](toolgen_kernel::ToolSpec::output_may_differ) from what it declares publishes a tolerant schema, which only
+/// declares types. Parts of a result with other types are left out of its `structuredContent`, and a last block of
+/// text lists them. If there is no structured result, `structuredContent` is an empty object, and the last block has
+/// the reason. The content always has the whole response.
 ///
 /// Responses of a [`Toolbox`](toolgen_kernel::Toolbox) contain what the tool declares; for other responses, set
 /// [`specs`](ToolResultOptions::specs).
@@ -124,9 +125,8 @@ pub fn result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value
     if let (Ok(result), false) = (&response.outcome, is_error)
         && let Some(declared) = declared(response, options)
     {
-        match structured_content(result, &declared) {
-            Ok(value) => structured = Some((value, declared)),
-            Err(_) if declared.may_differ => {}
+        match structured_content(result, &declared, &mut content) {
+            Ok(value) => structured = Some(value),
             Err(error) => {
                 is_error = true;
                 content.insert(0, Content::Text(no_structured_result(&error)).to_json());
@@ -134,9 +134,8 @@ pub fn result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value
         }
     }
     let mut out = object([("content", Value::Array(content))]);
-    if let Some((value, declared)) = structured {
-        split_structured_text(&mut out["content"], &value);
-        out["structuredContent"] = declared.as_object(value);
+    if let Some(value) = structured {
+        out["structuredContent"] = value;
     }
     if is_error {
         out["isError"] = Value::Bool(true);
@@ -147,8 +146,7 @@ pub fn result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value
 /// Moves the structured result to a separate block if it follows other text in the same block, as a response body
 /// follows its status line: clients without structured content parse JSON from a block (version 2025-06-18,
 /// "Structured Content").
-fn split_structured_text(content: &mut Value, structured: &Value) {
-    let Some(blocks) = content.as_array_mut() else { return };
+fn split_structured_text(blocks: &mut Vec<Value>, structured: &Value) {
     let split = blocks.iter().enumerate().find_map(|(index, block)| {
         let (head, body) = block.get("text")?.as_str()?.split_once("\n\n")?;
         let is_result = serde_json::from_str::<Value>(body).is_ok_and(|body| body == *structured);
@@ -168,17 +166,53 @@ fn declared<'a>(
     response.declared.as_deref().map(Cow::Borrowed).or_else(|| from_specs().map(Cow::Owned))
 }
 
-/// Returns the structured result if it matches the declaration. If it may differ, returns it if it is a valid
-/// `structuredContent`.
-fn structured_content(result: &ToolResult, declared: &StructuredOutput) -> Result<Value, String> {
-    let value = result.structured()?.into_owned();
-    if declared.may_differ && (declared.wrapped || value.is_object()) {
-        return Ok(value);
+/// Returns the `structuredContent` of a result, and completes its content.
+///
+/// # Errors
+///
+/// Returns the reason if the result does not match the declaration although it must.
+fn structured_content(
+    result: &ToolResult,
+    declared: &StructuredOutput,
+    content: &mut Vec<Value>,
+) -> Result<Value, String> {
+    let value = match result.structured() {
+        Ok(value) => value.into_owned(),
+        Err(reason) if declared.may_differ => {
+            content.push(Content::Text(format!("[No structured result: {reason}.]")).to_json());
+            return Ok(json!({}));
+        }
+        Err(reason) => return Err(reason.into_owned()),
+    };
+    if !declared.may_differ
+        && let Some(problem) = declared.problems(&value).first()
+    {
+        return Err(format!("it does not match the declaration: {}", problem.of_result()));
     }
-    match declared.problems(&value).first() {
-        None => Ok(value),
-        Some(problem) => Err(format!("it does not match the declaration: {}", problem.of_result())),
+    split_structured_text(content, &value);
+    if !declared.may_differ {
+        return Ok(declared.as_object(value));
     }
+    let (value, omitted) = declared.conform(value);
+    if !omitted.is_empty() {
+        content.push(Content::Text(omission_notice(&omitted)).to_json());
+    }
+    Ok(value)
+}
+
+/// The maximum number of omissions that a notice lists.
+const MAX_OMISSIONS: usize = 3;
+
+/// Describes the parts that are only in the content.
+fn omission_notice(omitted: &[String]) -> String {
+    let more = match omitted.len().saturating_sub(MAX_OMISSIONS) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    let listed = omitted.get(..MAX_OMISSIONS).unwrap_or(omitted).join("; ");
+    format!(
+        "[Left out of the structured result, because the types differ from the output schema: {listed}{more}.]"
+    )
 }
 
 fn tool(spec: &ToolSpec, schema: Value, _: &Dialect) -> Value {
@@ -187,16 +221,10 @@ fn tool(spec: &ToolSpec, schema: Value, _: &Dialect) -> Value {
         tool["title"] = Value::from(spec.label.as_str());
     }
     tool["inputSchema"] = schema;
-    if let Some(output) = spec.structured_output().filter(|output| !output.may_differ) {
-        // Plain JSON Schema rejects nothing; without a schema, results are not structured.
-        let rendered = render_output(&output.schema, &output.defs, &JSON_SCHEMA);
-        if let Ok(schema) = rendered.map(|rendered| output.object_schema(rendered.schema)) {
-            // Calls need the existing members; a result is structured with and without its schema.
-            let remaining = spec.slim.ceiling.unwrap_or(usize::MAX).saturating_sub(json_bytes(&tool));
-            if json_bytes(&schema) <= remaining {
-                tool["outputSchema"] = schema;
-            }
-        }
+    // Calls need the existing members; a result is structured with and without its schema.
+    let remaining = spec.slim.ceiling.unwrap_or(usize::MAX).saturating_sub(json_bytes(&tool));
+    if let Some(schema) = published_output(spec, remaining) {
+        tool["outputSchema"] = schema;
     }
     tool["annotations"] = annotations(&spec.effects);
     if !spec.hints.icons.is_empty() {

@@ -20,11 +20,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde_json::{Map, Value, json};
-use toolgen_kernel::schema::dialect::{Dialect, JSON_SCHEMA};
+use toolgen_kernel::schema::dialect::Dialect;
 use toolgen_kernel::schema::shape::encode;
-use toolgen_kernel::schema::shape::render::render_output;
 use toolgen_kernel::spec::ToolSpec;
 use toolgen_kernel::spec::hints::{Callers, InputFormat};
+use toolgen_kernel::spec::output::RESULT;
 
 /// A property of a tool definition that some vendors have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -114,7 +114,7 @@ impl ToolProperties {
         ToolProperties {
             examples: examples.collect(),
             callers: selected.programs.then_some(hints.callers),
-            output_schema: if selected.output_schemas { published_output(spec) } else { None },
+            output_schema: if selected.output_schemas { result_schema(spec) } else { None },
             eager_input: hints.eager_input,
             input_format: Some(hints.input_format.clone())
                 .filter(|format| *format != InputFormat::Json && spec.takes_text()),
@@ -189,9 +189,18 @@ impl ToolProperties {
     }
 }
 
-fn published_output(spec: &ToolSpec) -> Option<Value> {
-    let output = spec.structured_output().filter(|output| !output.may_differ)?;
-    Some(render_output(&output.schema, &output.defs, &JSON_SCHEMA).ok()?.schema)
+/// Returns the schema of a result as a program parses it: a value that is not an object is not wrapped.
+fn result_schema(spec: &ToolSpec) -> Option<Value> {
+    let output = spec.structured_output()?;
+    let mut published = output.published(spec.slim.ceiling.unwrap_or(usize::MAX))?;
+    if !output.wrapped {
+        return Some(published);
+    }
+    let mut schema = published.pointer_mut(&format!("/properties/{RESULT}")).map(Value::take)?;
+    if let (Some(defs), Value::Object(schema)) = (published.get_mut("$defs").map(Value::take), &mut schema) {
+        schema.insert("$defs".to_owned(), defs);
+    }
+    Some(schema)
 }
 
 /// Moves what a schema says of the argument `input`, its description and its rules, to the end of a tool's description:

@@ -17,13 +17,13 @@ use toolgen_test_support::mutants::{mutants, places};
 use toolgen_test_support::needs;
 use toolgen_test_support::pages::{files, root};
 
-fn compile(path: &Path) -> Option<Program> {
+pub(crate) fn compile(path: &Path) -> Option<Program> {
     let mut problems = Problems::new();
     let document = Document::load(path, &mut problems)?;
     toolgen::compile(&document, &Options::default(), &mut problems)
 }
 
-fn examples() -> Vec<PathBuf> {
+pub(crate) fn examples() -> Vec<PathBuf> {
     let specs = root().join("specs");
     let entries = fs::read_dir(specs).unwrap().map(|entry| entry.unwrap().path());
     let mut paths: Vec<PathBuf> =
@@ -34,7 +34,7 @@ fn examples() -> Vec<PathBuf> {
 }
 
 /// Returns documents of other tests, which use more OpenAPI features than the examples.
-fn sample() -> Vec<PathBuf> {
+pub(crate) fn sample() -> Vec<PathBuf> {
     ["tests/documents", "tests/oracle/documents"]
         .into_iter()
         .flat_map(|dir| files(&root().join(dir), ".yaml"))
@@ -43,7 +43,7 @@ fn sample() -> Vec<PathBuf> {
 }
 
 /// Returns documents of real services, up to a size limit.
-fn corpus(limit: u64) -> Vec<PathBuf> {
+pub(crate) fn corpus(limit: u64) -> Vec<PathBuf> {
     needs::corpus().into_iter().filter(|path| fs::metadata(path).unwrap().len() <= limit).collect()
 }
 

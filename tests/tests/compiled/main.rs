@@ -16,6 +16,8 @@ pub mod manifest_calls;
 pub mod manifest_engines;
 pub mod manifests;
 pub mod mcp_locks;
+pub mod outputs;
+pub mod projections;
 pub mod systems;
 pub mod tagged;
 pub mod types;

@@ -52,6 +52,17 @@ async fn function_is_called_and_reports_errors() {
     called().await.unwrap();
 }
 
+async fn projected() -> AnyResult {
+    page!("docs/tools.md", "use toolgen_runtime::spec::Projection;");
+    assert_eq!(registry.get("weather").unwrap().spec().projection, "fields");
+    Ok(())
+}
+
+#[tokio::test]
+async fn registry_adds_the_argument_for_fields() {
+    projected().await.unwrap();
+}
+
 mod services {
     use super::*;
 

@@ -134,6 +134,37 @@ fn result_limit_is_given_in_bytes() {
     assert_eq!(show_log::tool().spec().result_limit, Some(65_536));
 }
 
+/// An issue.
+#[derive(serde::Serialize, toolgen_runtime::ToolInput)]
+struct Issue {
+    /// The number.
+    id: u32,
+    /// The title.
+    title: String,
+}
+
+/// Lists issues.
+#[tool(undocumented, fields)]
+fn list_issues() -> Vec<Issue> {
+    (1..3).map(|id| Issue { id, title: "x".repeat(3) }).collect()
+}
+
+#[tokio::test]
+async fn call_of_a_function_chooses_fields() {
+    let spec = list_issues::tool().spec().clone();
+    assert_eq!(spec.projection, "fields");
+    assert!(
+        spec.to_json()["input"]["properties"]["fields"]["description"]
+            .as_str()
+            .unwrap()
+            .ends_with("id, title")
+    );
+    let chosen = run(list_issues::tool(), json!({"fields": ["title"]})).await.unwrap();
+    assert_eq!(chosen.to_text(), r#"[{"title":"xxx"},{"title":"xxx"}]"#);
+    let error = run(list_issues::tool(), json!({"fields": ["titel"]})).await.unwrap_err();
+    assert!(error.to_string().contains("no field `titel` (did you mean `title`?)"), "{error}");
+}
+
 struct Database(&'static str);
 
 /// Asks the database.

@@ -40,6 +40,7 @@ pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
         writes,
         result_limit,
         requires,
+        projection,
         completion,
         sub_agent,
         hints,
@@ -71,6 +72,7 @@ pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
     fields.put("writes", writes, &base.writes, texts);
     fields.set_optional("result_limit", result_limit.map(|bytes| some(Expr::atom(bytes.to_string()))));
     fields.put("requires", requires, &base.requires, |list| list_of(list, requirement));
+    fields.text("projection", projection, &base.projection);
     fields.set_optional("completion", completion.as_ref().map(self::completion));
     fields.set_optional("sub_agent", sub_agent.then(|| Expr::atom("true")));
     fields.put("hints", hints, &base.hints, self::hints);

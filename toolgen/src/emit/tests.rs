@@ -270,6 +270,7 @@ fn full_spec(name: &'static str) -> ToolSpec {
             message: Text::EMPTY,
             optional: true,
         }),
+        projection: text("fields"),
         completion: Some(Completion { next_state: text("done") }),
         sub_agent: true,
         hints: Hints {

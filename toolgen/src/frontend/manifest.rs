@@ -176,7 +176,10 @@ fn lower(
     cx.lower_imports();
     let mut drafts = cx.drafts();
     cx.lower_calls(&mut drafts);
+    // Steps of compositions may choose fields.
+    cx.project(drafts.iter_mut().filter(|draft| draft.kind != "compose"));
     cx.lower_composes(&mut drafts);
+    cx.project(drafts.iter_mut().filter(|draft| draft.kind == "compose"));
     cx.link_agents(&mut drafts);
     cx.propagate_errors(&mut drafts);
     let mut tools: Vec<Tool> = drafts.into_iter().filter_map(|draft| cx.tool(draft)).collect();

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use toolgen::problem::{HumanRenderer, grouped};
 use toolgen::{Frontend, Options, Problems, Program, contract};
+use toolgen_runtime::spec::Projection;
 
 use toolgen_test_support::{golden, scratch::Folder};
 
@@ -101,6 +102,24 @@ tools:
         (options().deprecated(false).rename("a", "z"), "own__c own__z"),
     ] {
         assert_eq!(names(&compiled(text, &options).0.unwrap()).join(" "), expected);
+    }
+}
+
+#[test]
+fn option_adds_the_argument_for_fields() {
+    let text = "toolgen: 1
+tools:
+  a: {description: A., function: {}, output: {type: array, items: {type: object, properties: {id: integer}}}}
+  b: {description: B., function: {}, output: {type: string}}";
+    for (projection, expected) in [
+        (Projection::Off, ["", ""]),
+        (Projection::Always, ["fields", ""]),
+        (Projection::Above(10), ["fields", ""]),
+        (Projection::Above(1_000), ["", ""]),
+    ] {
+        let program = compiled(text, &Options::default().projection(projection)).0.unwrap();
+        let names: Vec<&str> = program.tools.iter().map(|tool| tool.spec.projection.as_str()).collect();
+        assert_eq!(names, expected, "{projection}");
     }
 }
 

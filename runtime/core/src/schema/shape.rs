@@ -27,6 +27,7 @@ pub(crate) mod never;
 mod number;
 pub(crate) mod pattern;
 pub(crate) mod pointer;
+pub(crate) mod projection;
 pub(crate) mod prose;
 pub mod read;
 mod relations;
@@ -39,6 +40,7 @@ pub(crate) mod spread;
 #[cfg(test)]
 pub(crate) mod tests;
 mod title;
+pub(crate) mod tolerant;
 
 use crate::base::frozen::{List, Text};
 

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use toolgen_core::internal::rounded_integers;
 
 use crate::base::data::plain_data;
+use crate::base::frozen::Text;
 use crate::base::redacted_debug::{Redacted, discreet_debug};
 use crate::call::control::Control;
 use crate::call::structured::{INVALID_OUTPUT, NOT_JSON, Structured, TOO_LARGE, no_structured_result};
@@ -30,6 +31,9 @@ pub struct ToolResult {
     pub control: Control,
     /// The location of the structured value that the tool declares as its result.
     pub structured: Structured,
+    /// The paths of the fields that the call selected, see [`ToolSpec::projection`](crate::ToolSpec::projection). Empty
+    /// if the result is whole.
+    pub selected: Vec<Text>,
 }
 
 /// A piece of a result. Binary data is a Base64 string, as all vendors expect.
@@ -84,7 +88,7 @@ pub enum ResourceData {
     Base64(String),
 }
 
-discreet_debug!(ToolResult: content, child_loop_id, control, structured; details);
+discreet_debug!(ToolResult: content, child_loop_id, control, structured, selected; details);
 
 impl fmt::Debug for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -122,7 +126,7 @@ impl fmt::Debug for ResourceData {
     }
 }
 
-plain_data!(ToolResult: content, details; child_loop_id, control, structured);
+plain_data!(ToolResult: content, details; child_loop_id, control, structured, selected);
 
 impl ToolResult {
     /// Creates an empty result.

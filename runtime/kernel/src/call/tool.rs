@@ -2,6 +2,7 @@
 
 mod execute;
 mod forward;
+mod projection;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -21,9 +22,10 @@ use crate::call::toolbox_context::{FactoryError, ToolboxContext};
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode_owned};
 use crate::schema::shape::render::render_input;
+use crate::spec::projection::path_problems;
 use crate::spec::{Effects, Timeout, ToolSpec};
 
-pub(crate) use execute::{execute, guarded};
+pub(crate) use execute::{Projects, execute, guarded};
 pub use forward::IntoTool;
 
 /// A call that has started.
@@ -232,11 +234,16 @@ pub async fn call_without_layers(
     };
     let inner = ctx.child(ctx.tool_call_id.clone(), spec.name.to_text());
     let _ending = Ending(&inner);
-    execute(tool, arguments, &inner, time_limit(spec, default_timeout, ctx.timeout())).await
+    let limit = time_limit(spec, default_timeout, ctx.timeout());
+    execute(tool, arguments, &inner, limit, Projects::Fields).await
 }
 
 /// Returns the arguments in a string, if they are valid without changes.
 pub(crate) fn exact_text<'t>(spec: &ToolSpec, text: &'t str, dialect: &Dialect) -> Option<BorrowedValue<'t>> {
+    // The paths of a projection are checked against the result.
+    if !spec.projection.is_empty() {
+        return None;
+    }
     BorrowedValue::read(text).filter(|arguments| is_exact(arguments, &spec.input, &spec.defs, dialect))
 }
 
@@ -314,8 +321,12 @@ fn decode_with_notes(
     unchecked: &mut Vec<ArgumentProblem>,
 ) -> Result<Value, ToolError> {
     let params = read(spec, &params).unwrap_or(params);
-    decode_owned(params, &spec.input, &spec.defs, dialect, unchecked)
-        .map_err(|problems| invalid_arguments(spec, problems))
+    let paths = path_problems(spec, &params);
+    match decode_owned(params, &spec.input, &spec.defs, dialect, unchecked) {
+        Ok(decoded) if paths.is_empty() => Ok(decoded),
+        Ok(_) => Err(invalid_arguments(spec, paths)),
+        Err(problems) => Err(invalid_arguments(spec, problems.into_iter().chain(paths).collect())),
+    }
 }
 
 /// The error message of a sub-agent that was called without a task.

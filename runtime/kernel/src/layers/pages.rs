@@ -24,6 +24,7 @@
 //! # }
 //! ```
 
+mod items;
 mod read;
 mod shared;
 mod store;
@@ -47,6 +48,7 @@ use crate::call::result::{Content, ResourceData, ToolResult};
 use crate::call::structured::Structured;
 use crate::layers::layer::{Invocation, Layer, Outcome, Stage};
 use crate::spec::ToolSpec;
+use items::ItemList;
 use store::Store;
 
 /// Maximum size of a result that a model receives in one piece.
@@ -130,9 +132,11 @@ impl Pages {
 
     /// Returns the result as a model receives it.
     ///
-    /// A result within the limit is returned unchanged. Beyond the limit, text is cut, at the end of a line if one is
-    /// near, otherwise between two characters, and a notice tells the model how to read the rest. The rest includes the
-    /// text parts that follow the cut, one per line as [`ToolResult::to_text`] writes them. A text resource that does
+    /// A result within the limit is returned unchanged. Beyond the limit, text is cut, and a notice tells the model how
+    /// to read the rest. JSON with a list is cut between two items of its largest list, and remains JSON; the rest is
+    /// read as lists of the following items. Other text is cut at the end of a line if one is near, otherwise between
+    /// two characters. The rest includes the text parts that follow the cut, one per line as [`ToolResult::to_text`]
+    /// writes them. A text resource that does
     /// not fit gets its own handle and is read as a whole. Binary content that does not fit is replaced by text that
     /// states its type and size. Details are not changed, because no model sees them. MCP sends the
     /// [structured](ToolResult::structured) result of a tool that declares one: beyond the text limit it is
@@ -156,7 +160,13 @@ impl Pages {
         let (text, binary) = sizes(&result.content);
         if text > limit.text {
             let full_text = result.to_text();
-            let cutter = ResultCutter { pages: self, limit, ctx, stored_handles: RefCell::default() };
+            let advice = match spec.projection.as_str() {
+                name if name.is_empty() || !result.selected.is_empty() => String::new(),
+                name => {
+                    format!(", or call `{}` with `{name}` to get only the fields that you need", spec.name)
+                }
+            };
+            let cutter = ResultCutter { pages: self, limit, ctx, advice, stored_handles: RefCell::default() };
             result.content = cutter.cut_text(std::mem::take(&mut result.content), full_text);
             handles = cutter.stored_handles.into_inner();
         }
@@ -191,7 +201,8 @@ impl Pages {
             let end = cut_point(&full_text, bytes(limit.text));
             hide_split_secrets(&full_text, 0..end, ctx);
             let visible = full_text.get(..end).unwrap_or_default().to_owned();
-            let cutter = ResultCutter { pages: self, limit, ctx, stored_handles: RefCell::default() };
+            let (advice, stored_handles) = Default::default();
+            let cutter = ResultCutter { pages: self, limit, ctx, advice, stored_handles };
             *message = format!("{visible}\n{}", cutter.store_and_notice(full_text, end));
             return cutter.stored_handles.into_inner();
         }
@@ -248,6 +259,8 @@ struct ResultCutter<'a> {
     pages: &'a Pages,
     limit: ResultLimit,
     ctx: &'a ToolContext,
+    /// What a model can do instead of reading all items.
+    advice: String,
     /// The handles of the stored results.
     stored_handles: RefCell<Vec<String>>,
 }
@@ -270,7 +283,15 @@ impl ResultCutter<'_> {
                         parts.push(Content::Text(text));
                         continue;
                     }
-                    let end = cut_point(&text, bytes(remaining.saturating_sub(line_break)));
+                    let available = bytes(remaining.saturating_sub(line_break));
+                    if let Some((visible, shown, list)) = self.cut_items(&text, available) {
+                        parts.push(Content::Text(visible));
+                        let stored = std::mem::take(&mut full_text);
+                        parts.push(Content::Text(self.store_items(stored, start, shown, list)));
+                        (remaining, next_start) = (0, None);
+                        continue;
+                    }
+                    let end = cut_point(&text, available);
                     hide_split_secrets(&text, 0..end, self.ctx);
                     if let Some(visible) = text.get(..end).filter(|visible| !visible.is_empty()) {
                         parts.push(Content::Text(visible.to_owned()));
@@ -298,9 +319,49 @@ impl ResultCutter<'_> {
         parts
     }
 
+    /// Cuts JSON between two items of its largest list, so that the rest remains and has at most `max` bytes. Returns
+    /// the JSON, the number of its items and of all, and the list. `None` if not even the first item fits.
+    fn cut_items(&self, text: &str, max: usize) -> Option<(String, (usize, usize), ItemList)> {
+        let list = ItemList::find(text)?;
+        let tail = text.get(list.end..)?;
+        let mut shown = (0, list.start);
+        let mut total = 0;
+        for item in list.items(text) {
+            if total == shown.0 && item.end + tail.len() <= max {
+                shown = (total + 1, item.end);
+            }
+            total += 1;
+        }
+        let (count, end) = shown;
+        if count == 0 {
+            return None;
+        }
+        hide_split_secrets(text, 0..end, self.ctx);
+        Some((format!("{}{tail}", text.get(..end)?), (count, total), list))
+    }
+
+    /// Stores a text whose list, after an offset, was cut, and returns the notice.
+    fn store_items(
+        &self,
+        full_text: String,
+        offset: usize,
+        (shown, total): (usize, usize),
+        list: ItemList,
+    ) -> String {
+        let list = list.moved_by(offset);
+        let described = list.describe(&(0..shown), total);
+        match self.keep(full_text, Some(list)) {
+            Some(handle) => {
+                let call = read::read_items_call(&handle, shown);
+                format!("[Result cut: {described}. Call {call} to read on{}.]", self.advice)
+            }
+            None => format!("[Result cut: {described}. The rest is too large to store. Request less data.]"),
+        }
+    }
+
     fn store_and_notice(&self, full_text: String, end: usize) -> String {
         let total = full_text.len();
-        match self.keep(full_text) {
+        match self.keep(full_text, None) {
             Some(handle) => read::cut_notice(&handle, 0, end, total),
             None => {
                 format!(
@@ -313,17 +374,17 @@ impl ResultCutter<'_> {
     fn resource_notice(&self, uri: &str, mime_type: &str, text: String) -> String {
         let media_type = if mime_type.is_empty() { "text" } else { mime_type };
         let total = text.len();
-        let hint = match self.keep(text) {
+        let hint = match self.keep(text, None) {
             Some(handle) => format!("Call {} to read it.", read::read_call(&handle, 0)),
             None => String::from("It is too large to store. Request less data."),
         };
         format!("[Resource {uri} ({media_type}): {total} bytes, not shown. {hint}]")
     }
 
-    fn keep(&self, full_text: String) -> Option<String> {
+    fn keep(&self, full_text: String, list: Option<ItemList>) -> Option<String> {
         // A notice about an empty page would never make progress.
         let page = bytes(self.limit.text).max(1);
-        let handle = self.pages.store.keep(full_text, page, self.ctx)?;
+        let handle = self.pages.store.keep((full_text, list), page, self.ctx)?;
         self.stored_handles.borrow_mut().push(handle.clone());
         Some(handle)
     }

@@ -27,6 +27,7 @@ use tokio::time::Instant;
 use toolgen_core::internal::hosts;
 
 use crate::base::exclusive_lock::Exclusion;
+use crate::base::frozen::Text;
 use crate::call::callback::CallbackTimeouts;
 use crate::call::context::{DEFAULT_MAX_NESTED_CALLS, ToolContext, TurnContext};
 use crate::call::error::ToolError;
@@ -42,6 +43,7 @@ use crate::layers::layer::{self, Course, Invocation, Layer, Outcome, Provided, o
 use crate::layers::middleware::Approver;
 use crate::layers::redact::Redactor;
 use crate::spec::ToolSpec;
+use crate::spec::output::StructuredOutput;
 use crate::toolbox::{Admitted, Toolbox, ToolboxError};
 use toolgen_core::internal::BorrowedValue;
 
@@ -268,6 +270,7 @@ impl Toolbox {
         ctx.end();
         record.finish(&outcome, ctx.secrets()).await;
         let declared = index.filter(|_| outcome.is_ok()).and_then(|index| inner.declared(index));
+        let declared = declared.map(|declared| declared_by(declared, &outcome));
         let mut response = ToolResponse {
             id,
             name: ctx.tool_name.clone(),
@@ -455,6 +458,17 @@ impl Toolbox {
             record.set_arguments(&arguments);
         }
         self.perform(admitted, arguments.into(), call, seen, record).await
+    }
+}
+
+/// Returns the structured result of a call: only the fields that the call selects.
+fn declared_by(declared: Arc<StructuredOutput>, outcome: &Outcome) -> Arc<StructuredOutput> {
+    match outcome {
+        Ok(result) if !result.selected.is_empty() => {
+            let paths: Vec<&str> = result.selected.iter().map(Text::as_str).collect();
+            Arc::new(declared.projected(&paths))
+        }
+        _ => declared,
     }
 }
 

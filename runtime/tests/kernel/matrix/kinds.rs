@@ -2,6 +2,7 @@
 
 use toolgen_runtime::agent::sub_agent::AgentEngine;
 use toolgen_runtime::engine::dynamic::DynamicTool;
+use toolgen_runtime::spec::Projection;
 use toolgen_runtime::tools;
 
 use crate::matrix::evidence::{World, stem};
@@ -39,6 +40,15 @@ pub(crate) fn all() -> Vec<Kind> {
         Kind {
             interruptible: false,
             ..kind("plain function", &["FunctionTool"], |_| ready(toolset![plain::target]))
+        },
+        // A function whose result a call may narrow.
+        Kind {
+            interruptible: false,
+            ..kind("function with a projection", &["ProjectedTool"], |_| {
+                let tools = Registry::builder().add_all(toolset![plain::target]);
+                let registry = tools.projection(Projection::Always).seal().unwrap();
+                ready(registry.iter().cloned().collect())
+            })
         },
         // The same function, called by its name in the arguments of `call_tool`.
         Kind { through: Some("call_tool"), ..kind(THROUGH, &[], |_| ready(toolset![target])) },

@@ -1,5 +1,6 @@
 //! A strict MCP client: for a tool that declares its output, every result is an error or has the declared content.
 
+use toolgen_runtime::call::structured::Structured;
 use toolgen_runtime::engine::dynamic::DynamicTool;
 use toolgen_runtime::layers::pages::{Pages, ResultLimit};
 use toolgen_runtime::schema::shape::read::read_document;
@@ -106,25 +107,110 @@ async fn result_violating_its_schema_is_an_error() {
 
 /// The call was made: a model would repeat a call whose result looks like a failure.
 #[tokio::test]
-async fn deviating_service_response_is_not_an_error() {
+async fn deviating_service_response_is_conformed_and_not_an_error() {
     let of_service = || ToolSpec { output_may_differ: true, ..declared() };
-    for (give, structured) in [
-        (|| ToolResult::json(json!({"rows": [1]})), json!({"rows": [1]})),
-        (|| ToolResult::json(json!({"rows": null, "more": "7"})), json!({"rows": null, "more": "7"})),
-        (|| ToolResult::json(json!({})), json!({})),
-        // Version 2025-11-25 allows only objects as structured content.
-        (|| ToolResult::json(json!([1, 2])), Value::Null),
-        (|| ToolResult::json(json!({"rows": vec![1; 5000]})), Value::Null),
-    ] as [(fn() -> ToolResult, Value); 5]
+    for (give, structured, notice) in [
+        (|| ToolResult::json(json!({"rows": [1]})), json!({"rows": [1]}), ""),
+        (|| ToolResult::json(json!({"rows": null, "more": "7"})), json!({"rows": null, "more": "7"}), ""),
+        (|| ToolResult::json(json!({})), json!({}), ""),
+        (
+            || ToolResult::json(json!({"rows": [1, "2", 3], "id": 7})),
+            json!({"rows": [1, null, 3]}),
+            "[Left out of the structured result, because the types differ from the output schema: /rows/1: \
+             expected an integer, got a string; /id: expected a string, got a number.]",
+        ),
+        (
+            || ToolResult::json(json!({"rows": ["a", "b", "c", "d", "e"]})),
+            json!({"rows": [null, null, null, null, null]}),
+            "got a string; and 2 more.]",
+        ),
+        (|| ToolResult::json(json!([1, 2])), json!({}), "the result: expected an object, got an array.]"),
+        (|| ToolResult::json(Value::Null), json!({}), "the result: expected an object, got null.]"),
+        (|| ToolResult::json(json!({"rows": vec![1; 5000]})), json!({}), " bytes, and the maximum is 1000.]"),
+        (
+            || {
+                let mut result = ToolResult::text("HTTP 204");
+                result.structured = Structured::Missing("the body is empty".into());
+                result
+            },
+            json!({}),
+            "[No structured result: the body is empty.]",
+        ),
+    ] as [(fn() -> ToolResult, Value, &str); 9]
     {
         let (schema, response) = listed_and_answered(of_service(), give, Some(1000)).await;
-        assert_eq!(
-            (&schema, &response["isError"], &response["structuredContent"]),
-            (&Value::Null, &Value::Null, &structured)
-        );
-        let message = response["content"][0]["text"].as_str().unwrap();
-        assert!(!message.contains("structured result"), "{message}");
+        judge(&schema, &response);
+        assert_eq!((&response["isError"], &response["structuredContent"]), (&Value::Null, &structured));
+        let blocks = response["content"].as_array().unwrap();
+        let last = blocks.last().unwrap()["text"].as_str().unwrap();
+        match notice {
+            "" => assert!(blocks.len() == 1 && !last.contains("structured result"), "{last}"),
+            notice => assert!(last.contains(notice), "{last}"),
+        }
     }
+}
+
+#[tokio::test]
+async fn whole_response_is_a_block_even_if_parts_are_left_out() {
+    let spec = ToolSpec { output_may_differ: true, ..declared() };
+    let give = || {
+        let mut result = ToolResult::text("GET /x → 200\n\n{\"rows\":[\"1\"]}");
+        result.structured = Structured::Json("{\"rows\":[\"1\"]}".into());
+        result
+    };
+    let (schema, response) = listed_and_answered(spec, give, None).await;
+    judge(&schema, &response);
+    assert_eq!(response["structuredContent"], json!({"rows": [null]}));
+    let texts: Vec<&Value> =
+        response["content"].as_array().unwrap().iter().map(|block| &block["text"]).collect();
+    assert_eq!(texts[..2], [&json!("GET /x → 200"), &json!("{\"rows\":[\"1\"]}")]);
+    assert_eq!(texts.len(), 3);
+}
+
+/// A schema that declares only types, and as many levels as fit.
+#[test]
+fn service_publishes_a_tolerant_schema() {
+    let output = json!({
+        "type": "object",
+        "properties": {
+            "state": {"type": "string", "enum": ["open", "closed"], "description": "The state."},
+            "owner": {"$ref": "#/$defs/Owner"},
+            "count": {"type": "integer", "minimum": 1},
+        },
+        "required": ["state"],
+        "additionalProperties": false,
+        "$defs": {"Owner": {
+            "type": "object", "required": ["name"],
+            "properties": {"name": {"type": "string", "pattern": "^x", "description": "x".repeat(300)},
+                           "boss": {"$ref": "#/$defs/Owner"}},
+        }},
+    });
+    let (shape, defs) = read_document(&output, &mut Vec::new());
+    let mut spec = ToolSpec { output: Some(shape.into()), defs, output_may_differ: true, ..declared() };
+    let mut listed = |ceiling: Option<usize>| {
+        spec.slim.ceiling = ceiling;
+        WireFormat::Mcp.tools([&spec]).unwrap()["tools"][0]["outputSchema"].clone()
+    };
+    let whole = json!({
+        "type": "object",
+        "properties": {
+            "state": {"type": ["string", "null"], "examples": ["open", "closed"], "description": "The state."},
+            "owner": {"$ref": "#/$defs/Owner"},
+            "count": {"type": ["integer", "null"]},
+        },
+        "$defs": {"Owner": {
+            "type": ["object", "null"],
+            "properties": {"name": {"type": ["string", "null"], "description": "x".repeat(300)},
+                           "boss": {"$ref": "#/$defs/Owner"}},
+        }},
+    });
+    let mut outer = whole.clone();
+    outer.as_object_mut().unwrap().shift_remove("$defs");
+    outer["properties"]["owner"] = json!({"type": ["object", "null"]});
+    assert_eq!(listed(None), whole);
+    assert_eq!(listed(Some(22_000)), whole);
+    assert_eq!(listed(Some(600)), outer);
+    assert_eq!(listed(Some(200)), Value::Null);
 }
 
 #[test]
@@ -196,16 +282,19 @@ async fn array_or_number_result_is_wrapped_in_an_object() {
     let (schema, response) =
         listed_and_answered(of(json!({"type": "string"})), || ToolResult::text("a"), None).await;
     assert_eq!((&schema, response.get("structuredContent")), (&Value::Null, None));
-    // A service publishes no schema, and its arrays are found at the same location.
+    // A service publishes a tolerant schema, and its arrays are found at the same location.
     let service = ToolSpec { output_may_differ: true, ..of(list) };
     let differs = || ToolResult::json(json!({"rows": []}));
-    for (give, result) in [
-        (|| ToolResult::json(json!([1])), json!([1])),
-        (|| ToolResult::json(json!(["one"])), json!(["one"])),
-        (differs, json!({"rows": []})),
-    ] as [(fn() -> ToolResult, Value); 3]
+    for (give, structured) in [
+        (|| ToolResult::json(json!([1])), json!({"result": [1]})),
+        (|| ToolResult::json(json!([1, "one"])), json!({"result": [1, null]})),
+        (|| ToolResult::json(Value::Null), json!({"result": null})),
+        (differs, json!({})),
+    ] as [(fn() -> ToolResult, Value); 4]
     {
         let (schema, response) = listed_and_answered(service.clone(), give, None).await;
-        assert_eq!((schema, &response["structuredContent"]), (Value::Null, &json!({ "result": result })));
+        judge(&schema, &response);
+        assert_eq!((&schema["type"], schema.get("required")), (&json!("object"), None), "{schema}");
+        assert_eq!(response["structuredContent"], structured);
     }
 }

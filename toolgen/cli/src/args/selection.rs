@@ -100,6 +100,9 @@ pub(crate) struct CompilerArguments {
     /// Shorten what a model reads, such as 'compact' or 'nested=sentence, depth=3'
     #[arg(long, value_name = "LEVERS", help_heading = "Size")]
     slim: Option<String>,
+    /// Let a model choose the fields of results: 'always', or for list results whose schema is larger: '4KiB'
+    #[arg(long, value_name = "WHEN", help_heading = "Size")]
+    projection: Option<String>,
     /// Reject dialects that cannot express all rules of these operations
     #[arg(long, value_name = "SELECTOR", help_heading = "Size")]
     exact: Vec<String>,
@@ -210,6 +213,9 @@ impl CompilerArguments {
         options.max_items = self.max_items;
         if let Some(levers) = &self.slim {
             options.slim = Some(levers.parse().map_err(|error| format!("`--slim`: {error}"))?);
+        }
+        if let Some(projection) = &self.projection {
+            options.projection = projection.parse().map_err(|error| format!("`--projection`: {error}"))?;
         }
         Ok(options)
     }

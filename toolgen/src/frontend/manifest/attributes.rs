@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 use toolgen_core::schema::shape::{Kind, Relation, RelationKind};
-use toolgen_core::spec::Timeout;
+use toolgen_core::spec::{Projection, Timeout};
 use toolgen_core::{List, Text, ToolSpec};
 
 use super::codes;
 use super::context::{Context, suggest_name};
 use super::node::Node;
+use super::tools::Draft;
 use crate::problem::codes::SELECTOR;
 use crate::size::unmatched_keeps;
 use crate::source::Pointer;
@@ -84,6 +85,33 @@ impl<'a> Context<'a> {
         }
         if !relations.is_empty() {
             add_relations(spec, relations);
+        }
+    }
+
+    /// Adds the argument for the fields of the result to the tools that have it. Their plans do not use it.
+    pub(super) fn project<'d>(&mut self, drafts: impl Iterator<Item = &'d mut Draft<'a>>)
+    where
+        'a: 'd,
+    {
+        for draft in drafts {
+            let errors = self.errors;
+            if let Some(projection) = self.projection(draft.attributes.object_with("projection")) {
+                draft.spec = projection.apply(draft.spec.clone());
+            }
+            draft.broken |= self.errors > errors;
+        }
+    }
+
+    /// Reads `projection: always`, `projection: off` or `projection: 4KiB`.
+    pub(super) fn projection(&mut self, node: &Node<'a>) -> Option<Projection> {
+        let text = self.text(node, "projection")?;
+        match text.parse() {
+            Ok(projection) => Some(projection),
+            Err(error) => {
+                let message = format!("`projection: {text}` is not a projection");
+                self.report(codes::CHOICE, &node.pointer.child("projection"), message, format!("{error}"));
+                None
+            }
         }
     }
 

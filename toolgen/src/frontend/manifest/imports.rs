@@ -23,6 +23,7 @@ use crate::options::Options;
 use crate::problem::{Problems, Severity};
 use crate::selection::is_variable;
 use crate::selector::Selector;
+use crate::size;
 use crate::source::{Document, Pointer};
 use crate::tool::{Part, Program, Tool};
 
@@ -218,6 +219,9 @@ impl<'a> Context<'a> {
         mut program: Program,
         pointer: &Pointer,
     ) {
+        if let Some(projection) = self.projection(node) {
+            size::project(&mut program, projection);
+        }
         for (name, attributes) in self.object_members(node, "overrides", "attributes of tools") {
             self.override_tool(&mut program, name, namespace, &attributes);
         }
@@ -254,6 +258,9 @@ impl<'a> Context<'a> {
             self.examples(node, &mut spec);
         }
         self.hints(node, &mut spec);
+        if let Some(projection) = self.projection(node) {
+            spec = projection.apply(spec);
+        }
         spec.effects = self.effects(&attributes, spec.effects.clone(), fixed);
         if kind == "command" {
             self.check_network(&attributes, &spec.effects);

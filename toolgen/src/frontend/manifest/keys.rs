@@ -55,6 +55,7 @@ const SHARED_ATTRIBUTES: &[&str] = &[
     "exclusive",
     "result_limit",
     "slim",
+    "projection",
     "exact",
     "deprecated",
 ];
@@ -151,7 +152,8 @@ pub(super) const STEP: Keys = Keys {
     groups: &[&["id", "call", "with", "if", "for_each", "parallel", "max_items", "on_error"]],
 };
 /// The keys of every import that is compiled.
-const IMPORT: &[&str] = &["namespace", "include", "exclude", "rename", "deprecated", "overrides"];
+const IMPORT: &[&str] =
+    &["namespace", "include", "exclude", "rename", "deprecated", "projection", "overrides"];
 pub(super) const IMPORT_OPENAPI: Keys = Keys {
     what: "an import of an OpenAPI document",
     groups: &[&["openapi"], IMPORT, &["credentials", "fix", "omit", "overlay"]],
@@ -160,7 +162,7 @@ pub(super) const IMPORT_MANIFEST: Keys =
     Keys { what: "an import of a manifest", groups: &[&["manifest"], IMPORT] };
 pub(super) const IMPORT_MCP: Keys = Keys {
     what: "an import of an MCP server",
-    groups: &[&["mcp", "include", "exclude", "rename", "overrides"]],
+    groups: &[&["mcp", "include", "exclude", "rename", "projection", "overrides"]],
 };
 pub(super) const MCP: Keys = Keys {
     what: "an MCP server",

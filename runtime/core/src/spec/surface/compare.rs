@@ -126,12 +126,12 @@ fn compare_tools(changes: &mut ToolChanges<'_>, old: &Entry, new: &Entry) {
                     values,
                 );
             }
-            "category" | "deprecated" | "exact" | "hints" | "result_limit" | "slim"
+            "category" | "deprecated" | "exact" | "hints" | "projection" | "result_limit" | "slim"
                 if !changes.report_suspicious(&pointer, values) =>
             {
                 changes.add_value_change(&pointer, ChangeClass::Model, &format!("`{key}`"), values);
             }
-            "category" | "deprecated" | "exact" | "hints" | "result_limit" | "slim" => {}
+            "category" | "deprecated" | "exact" | "hints" | "projection" | "result_limit" | "slim" => {}
             "completion" | "sub_agent" => {
                 let reason = "the agent continues where it stopped before, or stops where it continued";
                 changes.add_with_reason(

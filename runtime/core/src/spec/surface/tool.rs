@@ -17,7 +17,7 @@ use crate::spec::{
 };
 
 /// The keys of a tool.
-pub(super) const KEYS: [&str; 26] = [
+pub(super) const KEYS: [&str; 27] = [
     "label",
     "description",
     "returns",
@@ -30,6 +30,7 @@ pub(super) const KEYS: [&str; 26] = [
     "effects",
     "scopes",
     "requires",
+    "projection",
     "timeout",
     "exclusive",
     "service",
@@ -76,6 +77,7 @@ pub(super) fn spec_to_json(spec: &ToolSpec) -> Map<String, Value> {
         writes,
         result_limit,
         requires,
+        projection,
         completion,
         sub_agent,
         hints,
@@ -99,6 +101,7 @@ pub(super) fn spec_to_json(spec: &ToolSpec) -> Map<String, Value> {
         "requires",
         (!requires.is_empty()).then(|| requires.iter().map(requirement_to_json).collect()),
     );
+    insert_some("projection", text(projection));
     insert_some(
         "timeout",
         match timeout {
@@ -222,6 +225,7 @@ impl Reader {
                 self.keys(completion, &pointer, &["next_state"]);
                 Completion { next_state: self.text(completion, &pointer, "next_state").into() }
             }),
+            projection: self.optional_text(tool, pointer, "projection"),
             sub_agent: self.read_flag(tool, pointer, "sub_agent").unwrap_or_default(),
             hints: match tool.get("hints") {
                 Some(hints) => self.read_hints(hints, &format!("{pointer}/hints")),

@@ -9,7 +9,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 use toolgen_core::internal::BorrowedValue;
 
-use super::{AgentTool, Execution};
+use super::{AgentTool, Execution, projection};
+use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
@@ -18,13 +19,17 @@ use crate::call::result::ToolResult;
 const OVERRUN: Duration = Duration::from_millis(100);
 
 /// Runs a tool on decoded arguments in the context of its call. Enforces the timeout and cancellation regardless of
-/// the tool, and catches a panic.
+/// the tool, and catches a panic. Of the result, only the fields remain that the call selects.
 pub(crate) async fn execute<'a>(
     tool: &'a dyn AgentTool,
     arguments: impl Into<BorrowedValue<'a>>,
     ctx: &'a ToolContext,
     limit: Option<Duration>,
+    projects: Projects,
 ) -> Result<ToolResult, ToolError> {
+    if projects == Projects::Fields && !tool.spec().projection.is_empty() {
+        return execute_projected(tool, arguments.into(), ctx, limit).await;
+    }
     if ctx.is_cancelled() {
         return Err(ToolError::Cancelled);
     }
@@ -61,6 +66,36 @@ pub(crate) async fn execute<'a>(
     let outcome = outcome.ok_or(ToolError::Cancelled)?;
     stop.disarm();
     outcome
+}
+
+/// Whether a result is narrowed to the fields that its call selects.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Projects {
+    /// The arguments may select fields.
+    Fields,
+    /// The result stays whole.
+    Nothing,
+}
+
+/// Takes the paths of the projection out of the arguments, runs the tool, and applies the projection to its result.
+/// On the heap: few tools have a projection, and all others would reserve the space for it.
+fn execute_projected<'a>(
+    tool: &'a dyn AgentTool,
+    arguments: BorrowedValue<'a>,
+    ctx: &'a ToolContext,
+    limit: Option<Duration>,
+) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+    Box::pin(async move {
+        let spec = tool.spec();
+        let mut arguments = arguments.into_value();
+        let paths = projection::take_paths(spec, &mut arguments);
+        let mut result = execute(tool, arguments, ctx, limit, Projects::Nothing).await?;
+        projection::enforce(&mut result, spec);
+        if let Some(paths) = paths {
+            projection::apply(&mut result, spec, &paths);
+        }
+        Ok(result)
+    })
 }
 
 /// Warns operators about a tool that ended long after its time limit. Nothing can interrupt a tool that blocks its

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::Pages;
+use super::items::ItemList;
 use super::store::{Page, ResultOwner};
 use crate::base::canonical::digest;
 use crate::base::frozen::Text;
@@ -45,16 +46,47 @@ impl Pages {
         let Some(shared) = &self.shared else { return };
         let owner = ResultOwner::of(ctx);
         for handle in handles {
-            let Some(Page { text, size, secrets }) = self.store.get(&handle, &owner) else { continue };
+            let Some(Page { text, list, size, secrets }) = self.store.get(&handle, &owner) else { continue };
             if secrets.is_none_or(|secrets| secrets.is_empty()) {
                 // An error is ignored: this process can still read the result, and the call has run.
-                let _ = put(shared, &owner, &handle, &format!("{size}\n{text}"), self.store.ttl()).await;
+                let _ = put(
+                    shared,
+                    &owner,
+                    &handle,
+                    &format!("{}\n{text}", header(size, list.as_ref())),
+                    self.store.ttl(),
+                )
+                .await;
             }
         }
     }
 }
 
-/// Stores a result. A value is the size of a page, a line break, and the text.
+/// Returns the first line of a stored value: the size of a page and, for a text with a list, the range and the pointer
+/// of the list.
+fn header(size: usize, list: Option<&ItemList>) -> String {
+    match list {
+        None => size.to_string(),
+        Some(ItemList { pointer, start, end, json_end }) => {
+            format!("{size} {start} {end} {json_end} {}", json!(pointer))
+        }
+    }
+}
+
+fn parse_header(header: &str) -> Option<(usize, Option<ItemList>)> {
+    let parts: Vec<&str> = header.splitn(5, ' ').collect();
+    match parts.as_slice() {
+        [size] => Some((size.parse().ok()?, None)),
+        [size, start, end, json_end, pointer] => {
+            let pointer = serde_json::from_str(pointer).ok()?;
+            let (start, end, json_end) = (start.parse().ok()?, end.parse().ok()?, json_end.parse().ok()?);
+            Some((size.parse().ok()?, Some(ItemList { pointer, start, end, json_end })))
+        }
+        _ => None,
+    }
+}
+
+/// Stores a result. A value is a header, a line break, and the text.
 async fn put(
     store: &dyn Store,
     owner: &ResultOwner,
@@ -84,8 +116,10 @@ pub(super) async fn find(
 fn parse_page(row: Row) -> Result<Page, StoreError> {
     let text = String::from_utf8(row.value).ok();
     let parts = text.as_deref().and_then(|text| text.split_once('\n'));
-    let page = parts
-        .and_then(|(size, text)| Some(Page { text: text.into(), size: size.parse().ok()?, secrets: None }));
+    let page = parts.and_then(|(header, text)| {
+        let (size, list) = parse_header(header)?;
+        Some(Page { text: text.into(), list, size, secrets: None })
+    });
     page.ok_or_else(|| StoreError::unreadable("a result", "it has no size"))
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::items::ItemList;
 use crate::base::frozen::Text;
 use crate::base::sync::unpoisoned;
 use crate::call::context::ToolContext;
@@ -84,6 +85,8 @@ struct StoredResult {
 #[derive(Clone)]
 pub(super) struct Page {
     pub(super) text: Arc<str>,
+    /// The list whose items are read one page after another.
+    pub(super) list: Option<ItemList>,
     /// The size of a page, in bytes.
     pub(super) size: usize,
     /// The secrets of the call that returned the result. Records of later pages must not contain them.
@@ -95,9 +98,14 @@ impl Store {
         Store { limits, handle_hasher: RandomState::new(), state: Mutex::default() }
     }
 
-    /// Keeps a text that the call's owner reads in pages of `size` bytes, and returns its handle. `None` if the text
-    /// is too large.
-    pub(super) fn keep(&self, text: String, size: usize, ctx: &ToolContext) -> Option<String> {
+    /// Keeps a text that the call's owner reads in pages of `size` bytes, with the list in it, and returns its handle.
+    /// Returns `None` if it is too large.
+    pub(super) fn keep(
+        &self,
+        (text, list): (String, Option<ItemList>),
+        size: usize,
+        ctx: &ToolContext,
+    ) -> Option<String> {
         if text.len() > self.limits.bytes || self.limits.results == 0 {
             return None;
         }
@@ -114,7 +122,7 @@ impl Store {
         // 96 bits, short enough for a model to copy correctly, and too long for an attacker to guess.
         let handle = format!("r{high:016x}{:08x}", low >> 32);
         state.bytes += text.len();
-        let page = Page { text: text.into(), size, secrets: ctx.secrets() };
+        let page = Page { text: text.into(), list, size, secrets: ctx.secrets() };
         state.results.push_back(StoredResult {
             handle: handle.clone(),
             owner: ResultOwner::of(ctx),

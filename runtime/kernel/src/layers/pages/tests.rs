@@ -275,3 +275,100 @@ fn handles_are_not_sequential() {
     let starts: std::collections::BTreeSet<&str> = handles.iter().map(|handle| &handle[..5]).collect();
     assert!(starts.len() > 150, "{starts:?}");
 }
+
+/// Returns the items of a result that was cut, read by following the notices, and checks that each page is JSON.
+async fn items_of(pages: &Pages, first: &ToolResult, pointer: &str) -> Vec<Value> {
+    let (tool, mut result, mut items) = (pages.tool(), first.clone(), Vec::new());
+    let mut pointer = pointer;
+    loop {
+        let [.., page, notice] = &result.content[..] else { panic!("{result:?}") };
+        let json = text(page).rsplit_once("\n\n").map_or(text(page), |(_, json)| json);
+        let page: Value = serde_json::from_str(json).unwrap();
+        items.extend(page.pointer(pointer).unwrap().as_array().unwrap().iter().cloned());
+        pointer = "";
+        match next_call(text(notice)) {
+            Some(arguments) if arguments.get("item").is_some() => {
+                result = call_in(&tool, arguments, &ctx()).await.unwrap();
+            }
+            _ => return items,
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn json_is_cut_between_items(
+        items in proptest::collection::vec("[a\"\\\\,\\]\\[{}: ß\n]{0,8}", 2..60),
+        limit in 200_u64..400,
+        (pretty, wrapped, head) in any::<(bool, bool, bool)>(),
+    ) {
+        let items: Vec<Value> = items.iter().map(|text| json!({ "text": text })).collect();
+        let value = if wrapped { json!({"n": 1, "data": {"rows": items}, "more": true}) } else { json!(items) };
+        let body = if pretty { format!("{value:#}") } else { value.to_string() };
+        let whole = if head { format!("HTTP 200\n\n{body}") } else { body };
+        let pages = Pages::new(ResultLimit::bytes(limit));
+        let cut = pages.apply(ToolResult::text(whole.clone()), &spec(), &ctx());
+        if whole.len() as u64 <= limit {
+            prop_assert_eq!(cut, ToolResult::text(whole));
+            return Ok(());
+        }
+        let page = text(&cut.content[0]);
+        prop_assert!(page.len() as u64 <= limit, "{page}");
+        let pointer = if wrapped { "/data/rows" } else { "" };
+        prop_assert_eq!(run(items_of(&pages, &cut, pointer)), items);
+    }
+}
+
+#[test]
+fn notice_of_cut_json_states_its_items() {
+    let pages = Pages::new(ResultLimit::bytes(60));
+    let rows: Vec<Value> = (0..30).map(|row| json!({ "id": row })).collect();
+    let result =
+        ToolResult::json(json!({"rows": rows, "total": 30})).with_content(Content::Text("note".into()));
+    let spec = ToolSpec { projection: "fields".into(), ..spec() };
+    let cut = pages.apply(result.clone(), &spec, &ctx());
+    assert_eq!(text(&cut.content[0]), r#"{"rows":[{"id":0},{"id":1},{"id":2},{"id":3}],"total":30}"#);
+    let notice = text(&cut.content[1]);
+    assert!(notice.starts_with("[Result cut: items 0-3 of 30 of /rows. Call read_result with "), "{notice}");
+    assert!(
+        notice.ends_with(" to read on, or call `big` with `fields` to get only the fields that you need.]")
+    );
+    let selected = ToolResult { selected: vec!["rows.id".into()], ..result };
+    assert!(text(&pages.apply(selected, &spec, &ctx()).content[1]).ends_with(" to read on.]"));
+    // The last page names the text after the list.
+    let arguments = next_call(notice).unwrap();
+    let last = json!({"handle": arguments["handle"], "item": 27});
+    let last = run(call_in(&pages.tool(), last, &ctx())).unwrap();
+    assert_eq!(text(&last.content[0]), r#"[{"id":27},{"id":28},{"id":29}]"#);
+    let notice = text(&last.content[1]);
+    assert!(
+        notice.starts_with("[End of the list: items 27-29 of 30 of /rows. Call read_result with "),
+        "{notice}"
+    );
+    let rest = run(call_in(&pages.tool(), next_call(notice).unwrap(), &ctx())).unwrap();
+    assert_eq!(text(&rest.content[0]), "note");
+    let beyond = json!({"handle": arguments["handle"], "item": 30});
+    let error = run(call_in(&pages.tool(), beyond, &ctx())).unwrap_err();
+    assert!(error.to_string().contains("item 30 is beyond the end of the list of 30 items"), "{error}");
+}
+
+#[test]
+fn item_larger_than_a_page_is_read_by_its_bytes() {
+    let pages = Pages::new(ResultLimit::bytes(40));
+    let rows = json!([1, "x".repeat(100), 2]);
+    let cut = pages.apply(ToolResult::json(rows.clone()), &spec(), &ctx());
+    assert_eq!(text(&cut.content[0]), "[1]");
+    let large = run(call_in(&pages.tool(), next_call(text(&cut.content[1])).unwrap(), &ctx())).unwrap();
+    let [Content::Text(notice)] = &large.content[..] else { panic!("{large:?}") };
+    assert!(notice.starts_with("[Item 1 of 3 has bytes 3-105 of the result, more than a page. "), "{notice}");
+    let part = run(call_in(&pages.tool(), next_call(notice).unwrap(), &ctx())).unwrap();
+    assert_eq!(text(&part.content[0]), &rows.to_string()[3..43]);
+    let (_, after) = notice.split_once("to read it, and ").unwrap();
+    let next = run(call_in(&pages.tool(), next_call(after).unwrap(), &ctx())).unwrap();
+    assert_eq!(text(&next.content[0]), "[2]");
+    // JSON of which not even one item fits is cut like any text.
+    let cut = pages.apply(ToolResult::json(json!(["x".repeat(100), 1])), &spec(), &ctx());
+    assert!(text(&cut.content[1]).starts_with("[Result cut: bytes 0-40 of "));
+}

@@ -8,7 +8,7 @@ use crate::call::callback;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::resumption::Ticket;
-use crate::call::tool::{AgentTool, execute, time_limit};
+use crate::call::tool::{AgentTool, Projects, execute, time_limit};
 use crate::layers::layer::{self, Invocation, Next, Outcome};
 use toolgen_core::internal::BorrowedValue;
 
@@ -81,7 +81,7 @@ impl PendingRun<'_, '_> {
             return outcome;
         }
         self.invocation.start(false);
-        execute(self.tool, self.arguments, self.ctx, limit).await
+        execute(self.tool, self.arguments, self.ctx, limit, Projects::Fields).await
     }
 }
 

@@ -1,7 +1,7 @@
 //! The types of a tool: its arguments, its result, and the other contents of its responses.
 
 use toolgen_core::Shape;
-use toolgen_core::schema::shape::{Kind, ObjectRules};
+use toolgen_core::schema::shape::{Field, Kind, ObjectRules};
 
 use super::super::model::{Body, CallTypes, Origin, Presence, Struct, Ty, TypeRequest, Use, Wrap};
 use super::super::objects::{item_at, object_of};
@@ -16,7 +16,14 @@ impl Lowering<'_> {
         self.owner = Some(input);
         let name = self.items.get(input).map_or_else(String::new, |item| item.name.clone());
         let site = TypeSite::new(&name, String::new(), Usage::INPUT);
-        let rules = object_of(self.defs, &spec.input, 0);
+        let rules = object_of(self.defs, &spec.input, 0).map(|mut rules| {
+            // A typed call returns a whole result; the program reads the fields that it needs.
+            if !spec.projection.is_empty() {
+                let is_argument = |field: &&Field| field.name != spec.projection;
+                rules.fields = rules.fields.iter().filter(is_argument).cloned().collect();
+            }
+            rules
+        });
         let body = match rules {
             Some(rules) if request.is_function => with_defaults(self.structure(&rules, &site), &rules),
             Some(rules) => self.structure(&rules, &site),
