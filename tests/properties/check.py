@@ -31,8 +31,8 @@ PACKAGES = {
 }
 HEAD = """# Properties of tools
 
-What the tool interfaces of vendors have, and what becomes of it: compared in CI with the types of the vendors' packages,
-so that a new property in a newer package fails a test. *Written* properties are rendered, and accepted by the types of
+This page lists the properties that the tool interfaces of vendors have, and what toolgen does with each. CI compares it with the
+types of the vendors' packages, so that a new property in a newer package fails a test. *Written* properties are rendered, and accepted by the types of
 the package; *read* ones are parsed from replies; the others are left out for the reason given.
 
 [Hints](tools.md#hints) of a tool and `PlanOptions` set them.

@@ -1,35 +1,27 @@
 //! `hints(…)`: properties for the tool interfaces of vendors and of MCP.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::quote;
 use syn::LitStr;
 
 use crate::attr::{self, Key, Value};
 use crate::errors::Errors;
 use crate::json;
+use crate::tool_attr::ToolAttr;
 
 const KEYS: &[&str] = &["callers", "eager_input", "text", "lark", "regex", "icon", "meta"];
 
 /// The values of `callers`, with their names in the runtime.
 const CALLERS: &[(&str, &str)] = &[("model", "Model"), ("programs", "Programs"), ("both", "Both")];
 
-/// The hints of an attribute.
-#[derive(Default)]
-pub(crate) struct ReadHints {
-    /// The field of the specification.
-    pub(crate) field: Option<TokenStream>,
-    /// Where the hint is that the arguments are text.
-    pub(crate) text_input: Option<Span>,
-}
-
 /// Reads `hints(callers = "programs", eager_input, lark = "…", icon = "https://…", meta = "{…}")`.
-pub(crate) fn read(key: Key, errors: &mut Errors) -> ReadHints {
+pub(crate) fn read(key: Key, tool: &mut ToolAttr, errors: &mut Errors) {
     let Value::List(tokens) = key.value else {
         key.report_invalid::<()>(
             errors,
             "needs hints: `hints(callers = \"programs\", eager_input, icon = \"https://…\")`",
         );
-        return ReadHints::default();
+        return;
     };
     let mut fields = Vec::new();
     let mut icons = Vec::new();
@@ -69,10 +61,8 @@ pub(crate) fn read(key: Key, errors: &mut Errors) -> ReadHints {
             icons.iter().map(|src| quote!(__toolgen::Icon { src: __toolgen::S(#src), ..__toolgen::ICON }));
         fields.push(quote!(icons: __toolgen::S(const { &[#(#icons),*] })));
     }
-    ReadHints {
-        field: Some(quote!(hints: __toolgen::Hints { #(#fields,)* ..__toolgen::Hints::NONE })),
-        text_input: formats.first().map(|(span, _)| *span),
-    }
+    tool.text_input = formats.first().map(|(span, _)| *span);
+    tool.fields.push(quote!(hints: __toolgen::Hints { #(#fields,)* ..__toolgen::Hints::NONE }));
 }
 
 fn callers(text: &LitStr, errors: &mut Errors) -> Option<TokenStream> {

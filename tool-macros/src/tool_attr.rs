@@ -158,11 +158,7 @@ fn read_key(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
         }
         "result_limit" => tool.fields.extend(result_limit(key, errors)),
         "example" => tool.examples.extend(key.texts(errors)),
-        "hints" => {
-            let read = hints::read(key, errors);
-            tool.fields.extend(read.field);
-            tool.text_input = read.text_input;
-        }
+        "hints" => hints::read(key, tool, errors),
         "requires" => requires(tool, key, errors),
         "exactly_one" | "at_most_one" => relation(tool, key, errors),
         "complete" => complete(tool, key, errors),
@@ -189,9 +185,7 @@ fn read_key(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
         }
         "dialects" => tool.dialects = dialects(key, errors),
         "crate" => {
-            if let Some(expr) = key.expr(errors) {
-                tool.runtime = errors.ok(syn::parse2(expr.to_token_stream()));
-            }
+            tool.runtime = key.expr(errors).and_then(|expr| errors.ok(syn::parse2(expr.to_token_stream())))
         }
         _ => effects::read_key(&mut tool.effects, key, errors),
     }

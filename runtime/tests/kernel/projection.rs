@@ -204,3 +204,13 @@ fn description_of_the_argument_names_fields() {
     );
     assert!(argument.to_string().len() < 300, "{argument}");
 }
+
+#[tokio::test]
+async fn result_without_the_fields_stays_whole() {
+    let failed = || ToolResult::json(json!({"data": null, "errors": ["no such item"]}));
+    let text = call(false, failed, json!(["data.items.id"])).await.text();
+    assert!(text.contains("no such item") && text.contains("it has none of the fields"), "{text}");
+    let created = || ToolResult::json(json!({"id": 17}));
+    let text = call(false, created, json!(["order_id"])).await.text();
+    assert!(text.starts_with(r#"{"id":17}"#) && text.contains("Not in the result: `order_id`"), "{text}");
+}

@@ -59,7 +59,8 @@ pub struct Format {
     pub dialect: &'static Dialect,
     /// Renders a tool from its specification and the schema of its arguments in a dialect.
     pub tool: ToolWriter,
-    /// The properties that [`set_properties`](Self::set_properties) writes. Others are told in the description of a tool.
+    /// The properties that [`set_properties`](Self::set_properties) writes. The description of a tool states
+    /// others.
     pub properties: &'static [Property],
     /// Adds properties to a rendered tool.
     pub set_properties: fn(&mut Value, ToolProperties),

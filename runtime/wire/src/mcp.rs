@@ -11,7 +11,7 @@ use toolgen_kernel::call::result::{Content, ToolResult};
 use toolgen_kernel::call::structured::no_structured_result;
 use toolgen_kernel::schema::dialect::{Dialect, JSON_SCHEMA};
 use toolgen_kernel::spec::hints::Icon;
-use toolgen_kernel::spec::output::{StructuredOutput, published_output};
+use toolgen_kernel::spec::output::StructuredOutput;
 use toolgen_kernel::spec::{Effects, Network, ToolSpec};
 
 use super::ToolResultOptions;
@@ -223,7 +223,7 @@ fn tool(spec: &ToolSpec, schema: Value, _: &Dialect) -> Value {
     tool["inputSchema"] = schema;
     // Calls need the existing members; a result is structured with and without its schema.
     let remaining = spec.slim.ceiling.unwrap_or(usize::MAX).saturating_sub(json_bytes(&tool));
-    if let Some(schema) = published_output(spec, remaining) {
+    if let Some(schema) = spec.structured_output().and_then(|output| output.published(remaining)) {
         tool["outputSchema"] = schema;
     }
     tool["annotations"] = annotations(&spec.effects);

@@ -250,5 +250,5 @@ fn set_properties(tool: &mut Value, properties: ToolProperties) {
 
 /// Returns the format of a custom tool with a grammar, which is an object of its own.
 fn grammar(grammar: Value) -> Value {
-    json!({ "type": "grammar", "grammar": grammar })
+    object([("type", "grammar".into()), ("grammar", grammar)])
 }

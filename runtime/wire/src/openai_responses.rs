@@ -202,7 +202,7 @@ fn set_properties(tool: &mut Value, properties: ToolProperties) {
     }
 }
 
-/// Returns the format of a custom tool with a grammar, whose members are beside its type.
+/// Returns the format of a custom tool with a grammar, whose members are next to its type.
 fn grammar(mut grammar: Value) -> Value {
     grammar["type"] = "grammar".into();
     grammar

@@ -271,7 +271,7 @@ impl WireFormat {
         dialect: &'static Dialect,
         specs: impl IntoIterator<Item = &'a ToolSpec>,
     ) -> Result<ToolPlan, PlanError> {
-        self.plan_with(dialect, specs, PlanOptions::default())
+        self.plan_with(dialect, specs, &PlanOptions::default())
     }
 
     /// Like [`plan`](Self::plan), with options.
@@ -283,7 +283,7 @@ impl WireFormat {
         self,
         dialect: &'static Dialect,
         specs: impl IntoIterator<Item = &'a ToolSpec>,
-        options: PlanOptions,
+        options: &PlanOptions,
     ) -> Result<ToolPlan, PlanError> {
         let mut specs = options.offered(specs);
         let limit = dialect.requests.tools.unwrap_or(usize::MAX).saturating_sub(options.vendor_tools.len());
@@ -307,7 +307,7 @@ impl WireFormat {
             losses: Vec::new(),
             lost: Vec::new(),
         }));
-        let tools = self.arrange(tools, &options, decisions.iter().map(|decision| decision.tool.as_str()))?;
+        let tools = self.arrange(tools, options, decisions.iter().map(|decision| decision.tool.as_str()))?;
         Ok(ToolPlan { requested_dialect: dialect, tools, decisions })
     }
 

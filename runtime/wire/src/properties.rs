@@ -13,8 +13,8 @@
 //! | cache point | `cache_control` | automatic | automatic | automatic | `cachePoint` | – |
 //! | icons, `_meta` | – | – | – | – | – | `icons`, `_meta` |
 //!
-//! Where examples, output schemas and grammars have no property, they are told in the description, as far as its length
-//! allows. [`ToolDecision::lost`](super::ToolDecision) lists what a format cannot express.
+//! Where examples, output schemas and grammars have no property, the description states them, if its length allows
+//! that. [`ToolDecision::lost`](super::ToolDecision) lists what a format cannot express.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -158,7 +158,7 @@ impl ToolProperties {
         Property::ALL.into_iter().filter(is_present).collect()
     }
 
-    /// Returns a description followed by the properties as text, as far as the dialect's limit of its length allows.
+    /// Returns a description followed by the properties as text, those that fit in the dialect's limit of its length.
     pub(super) fn told_in(&self, description: &str, dialect: &Dialect) -> String {
         let mut told = description.trim_end().to_owned();
         let max = dialect.tool_description_length.unwrap_or(MAX_TOLD);
@@ -172,7 +172,7 @@ impl ToolProperties {
         };
         match &self.input_format {
             Some(InputFormat::Lark(grammar)) => {
-                add(format!("`input` is a text in this Lark grammar:\n{grammar}"))
+                add(format!("`input` is a text in this Lark grammar:\n{grammar}"));
             }
             Some(InputFormat::Regex(pattern)) => {
                 add(format!("`input` is a text that matches the regular expression {pattern}"));

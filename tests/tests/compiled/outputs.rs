@@ -8,7 +8,6 @@ use toolgen_runtime::ToolSpec;
 use toolgen_runtime::schema::dialect::JSON_SCHEMA;
 use toolgen_runtime::schema::shape::render::render_output;
 use toolgen_runtime::schema::shape::slim::DEFAULT_CEILING_BYTES;
-use toolgen_runtime::spec::output::published_output;
 use toolgen_tests::sampler::Sampler;
 
 use crate::locks::{compile, corpus, examples, sample};
@@ -46,7 +45,7 @@ fn check(documents: impl IntoIterator<Item = PathBuf>, results: u64) -> (usize, 
 
 fn check_tool(spec: &ToolSpec, results: u64) -> Option<usize> {
     let output = spec.structured_output()?;
-    let published = published_output(spec, DEFAULT_CEILING_BYTES);
+    let published = spec.structured_output().and_then(|output| output.published(DEFAULT_CEILING_BYTES));
     let published = published.unwrap_or_else(|| panic!("{}: even one level does not fit", spec.name));
     assert!(published.to_string().len() <= DEFAULT_CEILING_BYTES);
     let mut keywords = BTreeSet::new();

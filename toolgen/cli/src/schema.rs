@@ -105,7 +105,7 @@ fn plan(
     specs: &[ToolSpec],
     output: &mut Output,
 ) -> io::Result<Outcome> {
-    let plan = match format.plan_with(dialect, specs, options(task)) {
+    let plan = match format.plan_with(dialect, specs, &options(task)) {
         Ok(plan) => plan,
         Err(PlanError::TooMany { provider, count, max }) => {
             output.error(&format!(

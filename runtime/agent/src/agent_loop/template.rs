@@ -55,7 +55,7 @@ impl RequestTemplate {
             let tools = self.format.tools_with(self.format.dialect(), specs, &self.tool_options)?;
             return Ok((tools, self.format.dialect().into()));
         };
-        let plan = self.format.plan_with(dialect, specs, self.tool_options.clone())?;
+        let plan = self.format.plan_with(dialect, specs, &self.tool_options)?;
         let dialects = plan.dialects();
         Ok((plan.into_tools(), dialects))
     }

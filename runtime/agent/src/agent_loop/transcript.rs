@@ -23,6 +23,7 @@ pub struct Transcript(Arc<Vec<Entry>>);
 
 /// An entry of a transcript.
 #[derive(Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "most entries are turns of a model")]
 #[non_exhaustive]
 pub enum Entry {
     /// The instructions for the model. The first entry of this kind counts.

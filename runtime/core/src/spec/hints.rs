@@ -41,7 +41,7 @@ pub enum Callers {
     /// The model.
     #[default]
     Model,
-    /// Programs. Results are seen by the program, and by the model only as far as the program shows them.
+    /// Programs. The program sees the results, and the model sees what the program prints.
     Programs,
     /// Both.
     Both,
@@ -65,7 +65,8 @@ impl Callers {
 /// The form in which a model writes the arguments of a tool.
 ///
 /// Some vendors let a model write plain text instead of JSON, for a tool whose only argument is a required string with
-/// the name `input`: that text. For the other vendors, it is an ordinary argument, and the grammar is told in the description.
+/// the name `input`: that text. For the other vendors, it is an ordinary argument, and the description
+/// states the grammar.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum InputFormat {
     /// A JSON object that matches the schema.

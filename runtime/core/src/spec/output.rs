@@ -120,14 +120,6 @@ impl StructuredOutput {
     }
 }
 
-/// Returns the schema of a tool's structured result that vendors and clients may see: always an object, see
-/// [`StructuredOutput::published`]. `None` if the tool declares no structured result, or if its schema has more than
-/// `max_bytes` bytes as compact JSON.
-#[must_use]
-pub fn published_output(spec: &ToolSpec, max_bytes: usize) -> Option<Value> {
-    spec.structured_output()?.published(max_bytes)
-}
-
 impl ToolSpec {
     /// Returns the structured result that the tool declares. A string is not structured, nor is a result of unknown
     /// shape: the text that the model reads is complete.

@@ -48,6 +48,8 @@ pub struct ToolboxBuilder {
     toolsets: Vec<Toolset>,
     contexts: Vec<ContextSpec>,
     layers: Layers,
+    /// The number of layers that come from the toolbox that this one is derived from. They may name its tools.
+    inherited_layers: usize,
     hide_forbidden: bool,
     /// Whether the program has set the paging.
     pages_are_set: bool,
@@ -68,6 +70,7 @@ impl ToolboxBuilder {
             toolsets: Vec::new(),
             contexts: Vec::new(),
             layers,
+            inherited_layers: 0,
             hide_forbidden: false,
             pages_are_set: false,
             reader: None,
@@ -80,6 +83,7 @@ impl ToolboxBuilder {
         ToolboxBuilder {
             context: toolbox.context.clone(),
             layers: toolbox.layers.clone(),
+            inherited_layers: toolbox.layers.layers.len(),
             inherited: toolbox.bounds.to_vec(),
             hide_forbidden: toolbox.hide_forbidden,
             ..ToolboxBuilder::new(registry)
@@ -290,8 +294,8 @@ impl ToolboxBuilder {
             return Err(ToolboxError::UnusedRules(unused));
         }
         let specs: Vec<&ToolSpec> = self.registry.all_specs().collect();
-        let problems: Vec<String> =
-            self.layers.layers.iter().filter_map(|layer| layer.check(&specs).err()).collect();
+        let own_layers = self.layers.layers.iter().skip(self.inherited_layers);
+        let problems: Vec<String> = own_layers.filter_map(|layer| layer.check(&specs).err()).collect();
         if !problems.is_empty() {
             return Err(ToolboxError::Layer(problems.join("\n")));
         }

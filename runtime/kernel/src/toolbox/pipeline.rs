@@ -28,6 +28,7 @@ use toolgen_core::internal::hosts;
 
 use crate::base::exclusive_lock::Exclusion;
 use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
 use crate::call::callback::CallbackTimeouts;
 use crate::call::context::{DEFAULT_MAX_NESTED_CALLS, ToolContext, TurnContext};
 use crate::call::error::ToolError;
@@ -181,11 +182,16 @@ impl Toolbox {
         self.run_call(call, turn, self.turn_context(turn), Reader::Model).await
     }
 
-    /// Runs a call that a tool makes, and returns its whole result.
-    pub(super) async fn call_by_tool(&self, mut call: ToolCall, caller: &ToolContext) -> ToolResponse {
+    /// Runs a call that a tool makes, and returns its whole result. Not an `async` function: its future would be on the
+    /// stack of each nested call.
+    pub(super) fn call_by_tool<'a>(
+        &'a self,
+        mut call: ToolCall,
+        caller: &'a ToolContext,
+    ) -> BoxFuture<'a, ToolResponse> {
         call.fit();
         let call = self.unwrap_discovery_call(call, caller);
-        self.run_call(call, caller, self.turn_context(caller), Reader::Tool).await
+        Box::pin(self.run_call(call, caller, self.turn_context(caller), Reader::Tool))
     }
 
     /// Returns the call that a call of `call_tool` describes, which is then handled like any call of its tool. Other

@@ -164,7 +164,7 @@ async fn programs_get_json_after_all_layers() {
         let run = Agent::new(model, &toolbox).run("Pay the orders of Ada.").await;
         assert_eq!(run.text().unwrap(), "Paid.");
 
-        let requests = requests.lock().unwrap();
+        let requests = requests.lock().unwrap().clone();
         assert!(requests[0]["tools"].to_string().contains("allowed_callers"), "{}", requests[0]);
         let second = &requests[1];
         let results = match program.format {
@@ -187,7 +187,7 @@ async fn programs_get_json_after_all_layers() {
         };
         // The program parses the results.
         assert_eq!(results, [r#"[{"of":"ada","cents":700}]"#, r#"{"paid":700}"#]);
-        let asked = approver.0.lock().unwrap();
+        let asked = approver.0.lock().unwrap().clone();
         assert_eq!(asked.len(), 1);
         assert_eq!(asked[0].program.as_deref(), Some(program.id));
         auditor.flush().await.unwrap();
@@ -240,7 +240,7 @@ async fn results_of_programs_are_not_cut() {
 }
 
 #[tokio::test]
-async fn errors_of_calls_of_programs_are_told() {
+async fn programs_read_errors_of_their_calls() {
     let registry = Registry::new(toolset![pay]).unwrap();
     let toolbox = Toolbox::builder(&registry).build().unwrap();
     let call = ToolCall::new("1", "pay", json!({"cents": "many"})).by_program("p");

@@ -103,7 +103,7 @@ fn responses_groups_tools_in_namespaces() {
         Toolset { description: Text::Static("Pets."), ..Toolset::new("pets", ["add_pet", "drop_pet"]) };
     let deferred = Deferred::new().load(["drop_pet"]).namespace(pets).namespace(Toolset::new("none", ["x"]));
     let options = PlanOptions::default().deferred(deferred);
-    let plan = WireFormat::OpenAiResponses.plan_with(&OPENAI_STRICT, &specs(), options).unwrap();
+    let plan = WireFormat::OpenAiResponses.plan_with(&OPENAI_STRICT, &specs(), &options).unwrap();
     let list = plan.into_tools();
     assert_eq!(list.as_array().unwrap().len(), 3, "{list}");
     assert_eq!(list[0], json!({"type": "tool_search", "execution": "server"}));

@@ -139,7 +139,7 @@ fn too_many_tools_are_an_error_or_a_reported_cut() {
         error.to_string().starts_with("130 tools are too many for a request to OpenAI, which allows 128: ")
     );
     let plan =
-        WireFormat::OpenAiChat.plan_with(&OPENAI, &specs, PlanOptions::default().drop_excess()).unwrap();
+        WireFormat::OpenAiChat.plan_with(&OPENAI, &specs, &PlanOptions::default().drop_excess()).unwrap();
     assert_eq!(plan.tools().as_array().unwrap().len(), 128);
     assert_eq!(plan.decisions().len(), 130);
     assert_eq!(plan.decisions()[129].to_string(), "t129: omitted, because a request can have 128 tools");

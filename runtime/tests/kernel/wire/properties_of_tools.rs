@@ -143,7 +143,7 @@ fn lists(format: WireFormat) -> Vec<Value> {
         .chain(strict)
         .chain(deferred)
         .map(|(dialect, options)| match Dialect::by_name(dialect.name) {
-            Some(dialect) => format.plan_with(dialect, &specs, options).unwrap().into_tools(),
+            Some(dialect) => format.plan_with(dialect, &specs, &options).unwrap().into_tools(),
             None => panic!("{}", dialect.name),
         })
         .collect()
@@ -172,7 +172,7 @@ fn mcp() -> Value {
 #[test]
 fn every_property_is_written_or_lost() {
     for format in WireFormat::ALL {
-        let plan = format.plan_with(format.dialect(), &specs(), everything()).unwrap();
+        let plan = format.plan_with(format.dialect(), &specs(), &everything()).unwrap();
         let tools = plan.tools().to_string();
         let lost: Vec<Property> =
             plan.decisions().iter().flat_map(|decision| decision.lost.clone()).collect();
@@ -271,7 +271,7 @@ fn custom_tools_keep_what_their_schema_says() {
     let schema = r#"{"type":"object","properties":{"input":{"type":"string","description":"The moves.","maxLength":20}},"required":["input"]}"#;
     let spec = ToolSpec { input: Schema::text(schema), ..named("move_turtle") };
     for format in [WireFormat::OpenAiResponses, WireFormat::OpenAiChat] {
-        let plan = format.plan_with(format.dialect(), [&spec], everything()).unwrap();
+        let plan = format.plan_with(format.dialect(), [&spec], &everything()).unwrap();
         let told = plan.tools()[0].to_string();
         assert!(told.contains("`input`: The moves.") && told.contains("maxLength"), "{told}");
         assert!(
@@ -285,7 +285,7 @@ fn examples_have_the_form_of_the_schema() {
     let plan = WireFormat::Anthropic.plan_with(
         &ANTHROPIC_STRICT,
         [&named("tag")],
-        PlanOptions::default().with_examples(1),
+        &PlanOptions::default().with_examples(1),
     );
     let tool = &plan.unwrap().into_tools()[0];
     assert_eq!(tool["input_schema"]["properties"]["tags"]["type"], "array", "{tool}");
@@ -296,13 +296,13 @@ fn examples_have_the_form_of_the_schema() {
 fn anthropic_programs_call_neither_strict_nor_recursive_tools() {
     let specs = [named("add"), named("plant")];
     let format = WireFormat::Anthropic;
-    let plan = format.plan_with(&ANTHROPIC_STRICT, &specs, PlanOptions::default().with_programs()).unwrap();
+    let plan = format.plan_with(&ANTHROPIC_STRICT, &specs, &PlanOptions::default().with_programs()).unwrap();
     let tools = plan.tools();
     assert!(tools[1]["allowed_callers"].is_array() && tools[1].get("strict").is_none(), "{tools}");
     assert_eq!(plan.decisions()[0].lost, [Property::Strict]);
     // The strict dialect has no recursion.
     assert!(tools[2]["allowed_callers"].is_array(), "{tools}");
-    let lax = format.plan_with(format.dialect(), &specs, PlanOptions::default().with_programs()).unwrap();
+    let lax = format.plan_with(format.dialect(), &specs, &PlanOptions::default().with_programs()).unwrap();
     assert!(lax.tools()[2].get("allowed_callers").is_none(), "{}", lax.tools());
     assert_eq!(lax.decisions()[1].lost, [Property::Callers]);
     // Another version of the vendor's tool, which is not added again.

@@ -19,8 +19,8 @@ pub struct ToolDecision {
     pub reason: DecisionReason,
     /// What the dialect cannot express in the schema of the arguments.
     pub losses: Vec<Loss>,
-    /// The properties of the tool that the vendor's definition does not have. Examples, output schemas and grammars are
-    /// told in the description, as far as its length allows.
+    /// The properties of the tool that the vendor's definition does not have. Its description states
+    /// examples, output schemas and grammars, if its length allows that.
     pub lost: Vec<Property>,
 }
 

@@ -31,7 +31,7 @@ fn lines(source: &Source, out: &mut impl Write) -> io::Result<()> {
         let own = |format: &WireFormat| [Some(dialect), dialect.lax].contains(&Some(format.dialect()));
         for format in WireFormat::ALL.into_iter().filter(own) {
             // If neither dialect accepts the tools, their lines contain the reason.
-            let Ok(plan) = format.plan_with(dialect, &source.specs, PlanOptions::default().drop_excess()) else {
+            let Ok(plan) = format.plan_with(dialect, &source.specs, &PlanOptions::default().drop_excess()) else {
                 continue;
             };
             let wanted = plan.decisions().iter().filter(|it| it.dialect == Some(dialect)).count();

@@ -1,7 +1,7 @@
 //! The rules of a manifest on the calls of its tools: `rules`.
 
 use toolgen_core::ToolSpec;
-use toolgen_rules::{Action, Problem, ProblemKind, Rule, RuleProblem, Rules, duration};
+use toolgen_rules::{Action, Problem, ProblemKind, Rule, Rules, duration};
 
 use super::codes;
 use super::context::Context;
@@ -26,18 +26,15 @@ impl<'a> Context<'a> {
     /// Reads the rules, and checks them against all tools of a program that is otherwise complete.
     pub(super) fn lower_rules(&mut self, program: &mut Program) {
         let top = self.top();
+        let errors = self.errors;
         let items = self.list(&top, "rules").unwrap_or_default();
-        if items.is_empty() {
+        if items.is_empty() && self.errors == errors {
             return;
         }
         let namespace = self.options.namespace.clone().or_else(|| self.namespace_of(&top).map(str::to_owned));
-        let errors = self.errors;
         let read: Vec<Placed> = items.iter().filter_map(|item| self.rule(item)).collect();
         if self.errors > errors {
-            // A program that loads the manifest nevertheless must not run calls that a rule would have denied.
-            let reason = "The rules of the document cannot be read, so that no call is allowed.";
-            program.rules =
-                Rule::new(Action::Deny, "*", None).map(|rule| rule.with_reason(reason)).into_iter().collect();
+            deny_all(program, "The rules of the document cannot be read, so that no call is allowed.");
         }
         let mut placed = Vec::new();
         for rule in read {
@@ -56,15 +53,19 @@ impl<'a> Context<'a> {
         let tools = program.all_tools();
         let specs: Vec<&ToolSpec> = tools.iter().map(|tool| &tool.spec).collect();
         let wrong = rules.check(specs.iter().copied()).err().map_or_else(Vec::new, |error| error.problems);
-        // Tools that could not be compiled are missing, and their rules are not wrong.
+        // Tools that could not be compiled are missing, and their rules select nothing. That is an error also then, but
+        // the tools that were compiled can be called.
         let is_complete = errors == 0 && !self.imported.incomplete;
-        let is_known =
-            |problem: &&RuleProblem| is_complete || problem.problem.kind != ProblemKind::UnknownTool;
+        let selects_nothing =
+            is_complete && wrong.iter().any(|problem| problem.problem.kind == ProblemKind::UnknownTool);
         let reports = if wrong.is_empty() { rules.reports(specs.iter().copied()) } else { Vec::new() };
-        for problem in wrong.iter().filter(is_known).chain(&reports) {
+        for problem in wrong.iter().chain(&reports) {
             if let Some(placed) = placed.get(problem.rule) {
                 self.rule_problem(placed, &problem.problem);
             }
+        }
+        if selects_nothing {
+            deny_all(program, "A rule of the document selects no tool, so that no call is allowed.");
         }
         if program.rules.is_empty() {
             program.rules = placed.into_iter().map(|placed| self.placed(placed)).collect();
@@ -167,6 +168,12 @@ impl<'a> Context<'a> {
         };
         Some(Action::Rate { limit: u32::try_from(limit?).unwrap_or(u32::MAX), per })
     }
+}
+
+/// Denies all calls: a program that loads the manifest nevertheless must not run calls that a rule would have denied.
+fn deny_all(program: &mut Program, reason: &'static str) {
+    let rule = Rule::new(Action::Deny, "*", None).map(|rule| rule.with_reason(reason));
+    program.rules = rule.into_iter().collect();
 }
 
 fn code(kind: ProblemKind) -> Code {

@@ -35,13 +35,15 @@ pub(super) fn enforce(result: &mut ToolResult, spec: &ToolSpec) {
 }
 
 /// Removes the fields that no path selects from a successful result. Adds a note if a path selects nothing, or if the
-/// result has no fields.
+/// result has no fields. If no path selects anything, the result stays whole: the call may have had an effect, and cannot
+/// be repeated to see it.
 pub(super) fn apply(result: &mut ToolResult, spec: &ToolSpec, paths: &[Text]) {
     if result.is_error() || !matches!(result.control, Control::Continue) {
         return;
     }
     let names: Vec<&str> = paths.iter().map(Text::as_str).collect();
     let mut found = Found::default();
+    let whole = result.clone();
     let details = details_to_project(result, spec).map(|value| project(&value, &names));
     for content in &mut result.content {
         if let Content::Text(text) = content {
@@ -52,11 +54,11 @@ pub(super) fn apply(result: &mut ToolResult, spec: &ToolSpec, paths: &[Text]) {
         && let Some((_, projected)) = parse(text).ok().map(|value| (text.len(), project(&value, &names)))
     {
         *text = projected.value.to_string().into();
-        found.add(projected.unmatched);
+        found.add(projected.unmatched, projected.has_parts);
     }
     if let Some(projected) = details {
         set_details(result, projected.value);
-        found.add(projected.unmatched);
+        found.add(projected.unmatched, projected.has_parts);
     }
     match found.unmatched {
         None => {
@@ -65,6 +67,14 @@ pub(super) fn apply(result: &mut ToolResult, spec: &ToolSpec, paths: &[Text]) {
                 "[The result is whole, because `{}` could not be applied: {reason}.]",
                 spec.projection
             );
+            result.content.push(Content::Text(note));
+        }
+        Some(unmatched) if !found.has_parts => {
+            *result = whole;
+            let mut note = String::from("[The result is whole, because it has none of the fields.]");
+            if !unmatched.is_empty() {
+                note = format!("{note}\n{}", unmatched_note(spec, &names, &unmatched));
+            }
             result.content.push(Content::Text(note));
         }
         Some(unmatched) => {
@@ -107,12 +117,15 @@ fn set_details(result: &mut ToolResult, mut value: Value) {
 struct Found {
     /// The paths that select nothing in any part; `None` if no part is JSON.
     unmatched: Option<BTreeSet<String>>,
+    /// Whether a path selects anything in any part.
+    has_parts: bool,
     /// Why a part is not projected.
     reason: Option<&'static str>,
 }
 
 impl Found {
-    fn add(&mut self, unmatched: Vec<String>) {
+    fn add(&mut self, unmatched: Vec<String>, has_parts: bool) {
+        self.has_parts |= has_parts;
         let unmatched: BTreeSet<String> = unmatched.into_iter().collect();
         self.unmatched = Some(match self.unmatched.take() {
             None => unmatched,
@@ -127,10 +140,10 @@ impl Found {
         for start in starts.into_iter().flatten() {
             match parse(text.get(start..).unwrap_or_default()) {
                 Ok(value) => {
-                    let Projected { value, unmatched } = project(&value, paths);
+                    let Projected { value, unmatched, has_parts } = project(&value, paths);
                     text.truncate(start);
                     text.push_str(&value.to_string());
-                    self.add(unmatched);
+                    self.add(unmatched, has_parts);
                     return;
                 }
                 Err(reason) => self.reason = reason.or(self.reason),

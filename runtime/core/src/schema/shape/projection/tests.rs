@@ -43,7 +43,7 @@ proptest! {
         let excluded = matches!(presence(&root, &List::EMPTY, &path), Presence::Excluded(_));
         let has_values = value.as_array().is_some_and(|items| !items.is_empty()) || value.is_object();
         if excluded && has_values && result_problems(&value, &root, &List::EMPTY).is_empty() {
-            let Projected { value: projected, unmatched } = project(&value, &[&path]);
+            let Projected { value: projected, unmatched, .. } = project(&value, &[&path]);
             prop_assert!(unmatched == [path] || value.to_string().contains("null") || value.to_string().contains("[]"),
                 "{projected} from {value}");
         }
@@ -67,13 +67,17 @@ fn paths_select_parts_of_items() {
                 {"id": 2, "owner": null, "labels": [], "a.b": 6},
             ]}),
             unmatched: vec![],
+            has_parts: true,
         }
     );
     // A root list, a whole member, a path after a single value, and a path that selects nothing.
     let list = &value["items"];
-    let Projected { value, unmatched } = project(list, &["owner", "owner.id", "id.x", "size"]);
+    let Projected { value, unmatched, has_parts } = project(list, &["owner", "owner.id", "id.x", "size"]);
     assert_eq!(value, json!([{"id": 1, "owner": {"login": "ada", "id": 9}}, {"id": 2, "owner": null}]));
-    assert_eq!(unmatched, ["id.x", "size"]);
+    assert_eq!((unmatched, has_parts), (vec!["id.x".to_owned(), "size".to_owned()], true));
+    // `null` may have any part, but has none.
+    let failed = project(&json!({"data": null, "errors": [1]}), &["data.id"]);
+    assert_eq!((failed.unmatched.is_empty(), failed.has_parts), (true, false));
     assert_eq!(project(&json!("text"), &["a"]).value, json!("text"));
 }
 

@@ -11,13 +11,27 @@ pub struct Projected {
     pub value: Value,
     /// The paths that select no part, in their order.
     pub unmatched: Vec<String>,
+    /// Whether a path selects a part that is certainly present.
+    pub has_parts: bool,
 }
 
 /// Returns the parts of a value that paths select. Objects keep their order, and arrays the number of their items.
 #[must_use]
 pub fn project(value: &Value, paths: &[&str]) -> Projected {
     let unmatched = paths.iter().filter(|path| !matches(value, path)).map(|path| (*path).to_owned());
-    Projected { value: select(value, paths), unmatched: unmatched.collect() }
+    let has_parts = paths.iter().any(|path| has(value, path));
+    Projected { value: select(value, paths), unmatched: unmatched.collect(), has_parts }
+}
+
+/// Whether a path selects a part of a value. An empty array has all parts of its items; `null` has none.
+fn has(value: &Value, path: &str) -> bool {
+    match value {
+        Value::Array(items) => items.is_empty() || items.iter().any(|item| has(item, path)),
+        Value::Object(members) => members.iter().any(|(name, member)| {
+            name == path || rest_after(path, name).is_some_and(|rest| has(member, rest))
+        }),
+        _ => false,
+    }
 }
 
 fn select(value: &Value, paths: &[&str]) -> Value {

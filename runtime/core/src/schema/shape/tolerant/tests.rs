@@ -8,7 +8,6 @@ use crate::schema::shape::arbitrary;
 use crate::schema::shape::read::read_document;
 use crate::schema::shape::{Def, Shape};
 use crate::spec::ToolSpec;
-use crate::spec::output::published_output;
 
 fn tool(output: Shape, defs: List<Def>) -> ToolSpec {
     ToolSpec { output: Some(output.into()), defs, output_may_differ: true, ..ToolSpec::EMPTY }
@@ -25,7 +24,7 @@ fn conformed(spec: &ToolSpec, value: &Value) -> Option<(Value, Vec<String>)> {
     let output = spec.structured_output()?;
     let (content, omitted) = output.conform(value.clone());
     for max_bytes in [usize::MAX, 400, 150, 60] {
-        if let Some(schema) = published_output(spec, max_bytes) {
+        if let Some(schema) = spec.structured_output().and_then(|output| output.published(max_bytes)) {
             assert_eq!(schema["type"], "object", "{schema}");
             let validator = jsonschema::draft202012::new(&schema).unwrap();
             assert!(validator.is_valid(&content), "{content} from {value}\n{schema}");
@@ -53,7 +52,7 @@ proptest! {
     fn matching_value_is_unchanged(root in arbitrary::shape(), value in arbitrary::json()) {
         let spec = tool(root, List::EMPTY);
         if let Some(output) = spec.structured_output()
-            && let Some(schema) = published_output(&spec, usize::MAX)
+            && let Some(schema) = spec.structured_output().and_then(|output| output.published(usize::MAX))
             && jsonschema::draft202012::is_valid(&schema, &output.as_object(value.clone()))
         {
             prop_assert_eq!(output.conform(value.clone()), (output.as_object(value), Vec::new()));
@@ -88,7 +87,7 @@ fn parts_of_an_object_are_one_object() {
             {"type": "object", "required": ["b"], "properties": {"b": {"type": "string"}, "kind": {"type": "integer"}}},
         ]},
     ], "$defs": {"Base": {"type": "object", "properties": {"id": {"type": "integer"}}}}}));
-    let schema = published_output(&spec, usize::MAX).unwrap();
+    let schema = spec.structured_output().and_then(|output| output.published(usize::MAX)).unwrap();
     let names: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["id", "size", "a", "kind", "b"]);
     assert_eq!(schema["properties"]["kind"], json!({}));
