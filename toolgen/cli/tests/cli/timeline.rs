@@ -40,7 +40,7 @@ fn lines(number: u32, parent: Option<u32>, tool: &str, arguments: &Value, ended:
 fn row(data: &Value, index: usize) -> Vec<Value> {
     let row = data["rows"][index].as_array().unwrap();
     let text = |place: &Value| data["strings"][usize::try_from(place.as_u64().unwrap()).unwrap()].clone();
-    let shared = [2, 4, 5, 6, 7, 9, 11, 12, 16, 22, 23];
+    let shared = [2, 4, 5, 6, 7, 9, 11, 12, 16, 22, 23, 27];
     let each = row.iter().enumerate();
     each.map(|(at, value)| if shared.contains(&at) { text(value) } else { value.clone() }).collect()
 }
@@ -102,7 +102,7 @@ fn row_has_the_request_that_led_to_its_call_and_the_arguments_do_not() {
     let request = json!({
         "number": 4, "prompt": "Find it.", "model": "claude-sonnet-5-5", "input_tokens": 120, "output_tokens": 30, "cost_usd": 0.0125,
     });
-    let arguments = json!({"word": "needle", "@request": request});
+    let arguments = json!({"word": "needle", "@request": request, "@program": "program-1"});
     let reason = "no luck ".repeat(100);
     let text = lines(1, None, "look", &arguments, true).replace("no </b> luck", &reason)
         + &lines(2, None, "look", &json!({}), true);
@@ -113,9 +113,9 @@ fn row_has_the_request_that_led_to_its_call_and_the_arguments_do_not() {
     assert_eq!(first[19], r#"{"word":"needle"}"#);
     assert_eq!(
         first[21..],
-        *json!([4, "Find it.", "claude-sonnet-5-5", 120, 30, 0.0125]).as_array().unwrap()
+        *json!([4, "Find it.", "claude-sonnet-5-5", 120, 30, 0.0125, "program-1"]).as_array().unwrap()
     );
-    assert_eq!(row(&data, 1)[21..], *json!([0, "", "", 0, 0, 0.0]).as_array().unwrap());
+    assert_eq!(row(&data, 1)[21..], *json!([0, "", "", 0, 0, 0.0, ""]).as_array().unwrap());
     // A row has the whole reason, unless it is very long.
     assert_eq!(first[13], reason.as_str());
     assert_eq!(data["whole"]["run-1"]["parameters"], json!({"word": "needle"}));
