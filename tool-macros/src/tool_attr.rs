@@ -185,7 +185,8 @@ fn read_key(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
         }
         "dialects" => tool.dialects = dialects(key, errors),
         "crate" => {
-            tool.runtime = key.expr(errors).and_then(|expr| errors.ok(syn::parse2(expr.to_token_stream())))
+            let path = key.expr(errors);
+            tool.runtime = path.and_then(|path| errors.ok(syn::parse2(path.to_token_stream())));
         }
         _ => effects::read_key(&mut tool.effects, key, errors),
     }
