@@ -184,12 +184,14 @@ fn read_key(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
             tool.fields.push(quote!(deprecated: __toolgen::Some(__toolgen::S(#text))));
         }
         "dialects" => tool.dialects = dialects(key, errors),
-        "crate" => {
-            let path = key.expr(errors);
-            tool.runtime = path.and_then(|path| errors.ok(syn::parse2(path.to_token_stream())));
-        }
+        "crate" => tool.runtime = path(key, errors),
         _ => effects::read_key(&mut tool.effects, key, errors),
     }
+}
+
+fn path(key: Key, errors: &mut Errors) -> Option<Path> {
+    let expr = key.expr(errors)?;
+    errors.ok(syn::parse2(expr.to_token_stream()))
 }
 
 fn dialects(key: Key, errors: &mut Errors) -> Vec<Ident> {

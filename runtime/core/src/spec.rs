@@ -13,9 +13,7 @@ use crate::schema::shape::{Def, Kind, Schema, Shape, Slim, resolved};
 
 pub use hints::Hints;
 pub use name::{MAX_NAME, NameError, ToolName};
-pub use projection::Projection;
-#[doc(hidden)]
-pub use projection::ProjectionError;
+pub use projection::{Projection, ProjectionError};
 pub use size::ToolSchema;
 
 pub mod docs;

@@ -70,9 +70,7 @@ pub use calls::Calls;
 pub use ids::is_generated;
 pub use layout::{StopReason, WireError};
 pub use plan::{CacheTtl, DecisionReason, PlanError, PlanOptions, ToolDecision, ToolPlan};
-#[doc(hidden)]
-pub use request::CallPolicy;
-pub use request::{Request, ToolChoice, merge};
+pub use request::{CallPolicy, Request, ToolChoice, merge};
 pub use stream::{DEFAULT_MAX_STREAM_BYTES, Stream, StreamDelta, StreamError};
 pub use tool_search::Deferred;
 pub use tools::{RefusedTool, RefusedTools, ToolWriter};

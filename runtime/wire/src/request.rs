@@ -119,6 +119,7 @@ impl ToolChoice {
 }
 
 /// What a format writes about the calls of the next turn.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CallPolicy<'a> {
