@@ -13,7 +13,7 @@ use super::format::{Conversation, Format};
 use super::layout::{Layout, ResponseEnd, StopReason};
 use super::plan::{CacheTtl, PlanOptions};
 use super::properties::{Property, ToolProperties};
-use super::request::{CallPolicy, Request, ToolChoice};
+use super::request::{CallPolicy, NO_ANY_OF, Request, ToolChoice};
 use super::tools::{self, object};
 use super::turn::{Usage, count};
 
@@ -267,9 +267,7 @@ fn policy(policy: CallPolicy<'_>) -> Result<Value, &'static str> {
         Some(ToolChoice::None) => json!({ "type": "none" }),
         Some(ToolChoice::Required) => json!({ "type": "any" }),
         Some(ToolChoice::Tool(name)) => json!({ "type": "tool", "name": name.as_str() }),
-        Some(ToolChoice::AnyOf(_)) => {
-            return Err("cannot require one of several tools; offer only these, with `ToolChoice::Required`");
-        }
+        Some(ToolChoice::AnyOf(_)) => return Err(NO_ANY_OF),
     };
     if policy.parallel == Some(false) && policy.runs_programs() {
         return Err("cannot forbid parallel calls where programs call tools");

@@ -11,7 +11,7 @@ use super::content::{self, Media, MediaKind};
 use super::format::{Conversation, Format};
 use super::layout::{Layout, ResponseEnd, StopReason};
 use super::plan::{CacheTtl, PlanOptions};
-use super::request::{CallPolicy, Request, ToolChoice, parts};
+use super::request::{CallPolicy, NO_ANY_OF, Request, ToolChoice, parts};
 use super::tools::{self, object};
 use super::turn::{Usage, count};
 use super::{ToolResultOptions, anthropic};
@@ -183,9 +183,7 @@ fn policy(policy: CallPolicy<'_>) -> Result<Value, &'static str> {
         Some(ToolChoice::Required) => json!({ "any": {} }),
         Some(ToolChoice::Tool(name)) => json!({ "tool": { "name": name.as_str() } }),
         Some(ToolChoice::None) => return Err("cannot forbid calls; offer no tools"),
-        Some(ToolChoice::AnyOf(_)) => {
-            return Err("cannot require one of several tools; offer only these, with `ToolChoice::Required`");
-        }
+        Some(ToolChoice::AnyOf(_)) => return Err(NO_ANY_OF),
     };
     Ok(json!({ "toolConfig": { "toolChoice": choice } }))
 }

@@ -164,10 +164,7 @@ impl ToolProperties {
         let max = dialect.tool_description_length.unwrap_or(MAX_TOLD);
         let mut add = |text: String| {
             if told.chars().count() + text.chars().count() + 2 <= max {
-                if !told.is_empty() {
-                    told.push_str("\n\n");
-                }
-                told.push_str(&text);
+                push_paragraph(&mut told, &text);
             }
         };
         match &self.input_format {
@@ -187,6 +184,13 @@ impl ToolProperties {
         }
         told
     }
+}
+
+fn push_paragraph(description: &mut String, text: &str) {
+    if !description.is_empty() {
+        description.push_str("\n\n");
+    }
+    description.push_str(text);
 }
 
 /// Returns the schema of a result as a program parses it: a value that is not an object is not wrapped.
@@ -213,17 +217,11 @@ pub(super) fn move_input_to_description(tool: &mut Map<String, Value>) {
     rules.shift_remove("type");
     let meaning = rules.shift_remove("description");
     let mut told = tool.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let mut add = |text: String| {
-        if !told.is_empty() {
-            told.push_str("\n\n");
-        }
-        told.push_str(&text);
-    };
     if let Some(Value::String(meaning)) = meaning {
-        add(format!("`input`: {meaning}"));
+        push_paragraph(&mut told, &format!("`input`: {meaning}"));
     }
     if !rules.is_empty() {
-        add(format!("`input` matches the schema {}", Value::Object(rules)));
+        push_paragraph(&mut told, &format!("`input` matches the schema {}", Value::Object(rules)));
     }
     if !told.is_empty() {
         tool.insert("description".into(), told.into());

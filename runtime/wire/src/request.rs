@@ -110,6 +110,10 @@ pub enum ToolChoice {
     AnyOf(Vec<Text>),
 }
 
+/// Why some formats cannot express [`ToolChoice::AnyOf`].
+pub(super) const NO_ANY_OF: &str =
+    "cannot require one of several tools; offer only these, with `ToolChoice::Required`";
+
 impl ToolChoice {
     /// Whether the model must make a call.
     #[must_use]

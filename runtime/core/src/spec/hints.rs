@@ -186,23 +186,11 @@ impl Reader {
                 ),
             }
         }
-        match value.get("eager_input") {
-            None => {}
-            Some(Value::Bool(eager)) => hints.eager_input = *eager,
-            Some(_) => self.fail(format!("{pointer}/eager_input"), "`eager_input` is not a boolean"),
-        }
+        hints.eager_input = self.read_flag(value, pointer, "eager_input").unwrap_or_default();
         if let Some(format) = value.get("input_format") {
             hints.input_format = self.read_input_format(format, &format!("{pointer}/input_format"));
         }
-        match value.get("icons") {
-            None => {}
-            Some(Value::Array(icons)) => {
-                let icons = icons.iter().enumerate();
-                let icons = icons.map(|(at, icon)| self.read_icon(icon, &format!("{pointer}/icons/{at}")));
-                hints.icons = icons.collect::<Vec<_>>().into();
-            }
-            Some(_) => self.fail(format!("{pointer}/icons"), "`icons` is not an array"),
-        }
+        hints.icons = self.read_objects(value, pointer, "icons", Reader::read_icon);
         match value.get("meta") {
             None => {}
             Some(meta @ Value::Object(_)) => hints.meta = meta.to_string().into(),
@@ -239,17 +227,14 @@ impl Reader {
         if !["https://", "http://", "data:"].iter().any(|scheme| src.starts_with(scheme)) {
             self.fail(format!("{pointer}/src"), "`src` is not a URL of `https` or `data`");
         }
-        let optional = |reader: &mut Reader, key| {
-            if icon.get(key).is_some() { reader.text(icon, pointer, key).into() } else { Text::EMPTY }
-        };
-        let theme: Text = optional(self, "theme");
+        let theme = self.optional_text(icon, pointer, "theme");
         if !matches!(theme.as_str(), "" | "light" | "dark") {
             self.fail(format!("{pointer}/theme"), "`theme` is neither `light` nor `dark`");
         }
         Icon {
             src: src.into(),
-            mime_type: optional(self, "mimeType"),
-            sizes: if icon.get("sizes").is_some() { self.texts(icon, pointer, "sizes") } else { List::EMPTY },
+            mime_type: self.optional_text(icon, pointer, "mimeType"),
+            sizes: self.optional_texts(icon, pointer, "sizes"),
             theme,
         }
     }

@@ -245,15 +245,15 @@ impl Reader {
         })
     }
 
-    fn optional_text(&mut self, object: &Value, pointer: &str, key: &str) -> Text {
+    pub(in crate::spec) fn optional_text(&mut self, object: &Value, pointer: &str, key: &str) -> Text {
         if object.get(key).is_some() { self.text(object, pointer, key).into() } else { Text::EMPTY }
     }
 
-    fn optional_texts(&mut self, object: &Value, pointer: &str, key: &str) -> List<Text> {
+    pub(in crate::spec) fn optional_texts(&mut self, object: &Value, pointer: &str, key: &str) -> List<Text> {
         if object.get(key).is_some() { self.texts(object, pointer, key) } else { List::EMPTY }
     }
 
-    fn read_flag(&mut self, object: &Value, pointer: &str, key: &str) -> Option<bool> {
+    pub(in crate::spec) fn read_flag(&mut self, object: &Value, pointer: &str, key: &str) -> Option<bool> {
         let value = object.get(key)?;
         if !value.is_boolean() {
             self.fail(format!("{pointer}/{key}"), format!("`{key}` is not a boolean"));
@@ -261,7 +261,7 @@ impl Reader {
         value.as_bool()
     }
 
-    fn read_objects<T>(
+    pub(in crate::spec) fn read_objects<T>(
         &mut self,
         object: &Value,
         pointer: &str,

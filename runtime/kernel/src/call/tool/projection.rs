@@ -43,23 +43,19 @@ pub(super) fn apply(result: &mut ToolResult, spec: &ToolSpec, paths: &[Text]) {
     }
     let names: Vec<&str> = paths.iter().map(Text::as_str).collect();
     let mut found = Found::default();
-    let whole = result.clone();
-    let details = details_to_project(result, spec).map(|value| project(&value, &names));
-    for content in &mut result.content {
-        if let Content::Text(text) = content {
-            found.project_text(text, &names);
-        }
-    }
-    if let Structured::Json(text) = &mut result.structured
-        && let Some((_, projected)) = parse(text).ok().map(|value| (text.len(), project(&value, &names)))
-    {
-        *text = projected.value.to_string().into();
-        found.add(projected.unmatched, projected.has_parts);
-    }
-    if let Some(projected) = details {
-        set_details(result, projected.value);
-        found.add(projected.unmatched, projected.has_parts);
-    }
+    let texts: Vec<Option<String>> = result
+        .content
+        .iter()
+        .map(|content| match content {
+            Content::Text(text) => found.project_text(text, &names),
+            _ => None,
+        })
+        .collect();
+    let structured = match &result.structured {
+        Structured::Json(text) => parse(text).ok().map(|value| found.project(&value, &names).to_string()),
+        _ => None,
+    };
+    let details = details_to_project(result, spec).map(|value| found.project(&value, &names));
     match found.unmatched {
         None => {
             let reason = found.reason.unwrap_or("it is not JSON");
@@ -70,7 +66,6 @@ pub(super) fn apply(result: &mut ToolResult, spec: &ToolSpec, paths: &[Text]) {
             result.content.push(Content::Text(note));
         }
         Some(unmatched) if !found.has_parts => {
-            *result = whole;
             let mut note = String::from("[The result is whole, because it has none of the fields.]");
             if !unmatched.is_empty() {
                 note = format!("{note}\n{}", unmatched_note(spec, &names, &unmatched));
@@ -78,6 +73,17 @@ pub(super) fn apply(result: &mut ToolResult, spec: &ToolSpec, paths: &[Text]) {
             result.content.push(Content::Text(note));
         }
         Some(unmatched) => {
+            for (content, text) in result.content.iter_mut().zip(texts) {
+                if let Some(text) = text {
+                    *content = Content::Text(text);
+                }
+            }
+            if let Some(json) = structured {
+                result.structured = Structured::Json(json.into());
+            }
+            if let Some(details) = details {
+                set_details(result, details);
+            }
             result.selected = paths.to_vec();
             if !unmatched.is_empty() {
                 result.content.push(Content::Text(unmatched_note(spec, &names, &unmatched)));
@@ -124,31 +130,30 @@ struct Found {
 }
 
 impl Found {
-    fn add(&mut self, unmatched: Vec<String>, has_parts: bool) {
+    /// Projects a value.
+    fn project(&mut self, value: &Value, paths: &[&str]) -> Value {
+        let Projected { value, unmatched, has_parts } = project(value, paths);
         self.has_parts |= has_parts;
         let unmatched: BTreeSet<String> = unmatched.into_iter().collect();
         self.unmatched = Some(match self.unmatched.take() {
             None => unmatched,
             Some(known) => known.intersection(&unmatched).cloned().collect(),
         });
+        value
     }
 
     /// Projects the JSON in a text: all of it, or the part after the first empty line, as in a response with its status
-    /// line.
-    fn project_text(&mut self, text: &mut String, paths: &[&str]) {
+    /// line. Returns `None` if there is none.
+    fn project_text(&mut self, text: &str, paths: &[&str]) -> Option<String> {
         let starts = [Some(0), text.find("\n\n").map(|at| at + 2)];
         for start in starts.into_iter().flatten() {
-            match parse(text.get(start..).unwrap_or_default()) {
-                Ok(value) => {
-                    let Projected { value, unmatched, has_parts } = project(&value, paths);
-                    text.truncate(start);
-                    text.push_str(&value.to_string());
-                    self.add(unmatched, has_parts);
-                    return;
-                }
+            let (head, json) = text.split_at(start);
+            match parse(json) {
+                Ok(value) => return Some(format!("{head}{}", self.project(&value, paths))),
                 Err(reason) => self.reason = reason.or(self.reason),
             }
         }
+        None
     }
 }
 

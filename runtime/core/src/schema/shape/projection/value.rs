@@ -18,20 +18,9 @@ pub struct Projected {
 /// Returns the parts of a value that paths select. Objects keep their order, and arrays the number of their items.
 #[must_use]
 pub fn project(value: &Value, paths: &[&str]) -> Projected {
-    let unmatched = paths.iter().filter(|path| !matches(value, path)).map(|path| (*path).to_owned());
-    let has_parts = paths.iter().any(|path| has(value, path));
+    let unmatched = paths.iter().filter(|path| !matches(value, path, true)).map(|path| (*path).to_owned());
+    let has_parts = paths.iter().any(|path| matches(value, path, false));
     Projected { value: select(value, paths), unmatched: unmatched.collect(), has_parts }
-}
-
-/// Whether a path selects a part of a value. An empty array has all parts of its items; `null` has none.
-fn has(value: &Value, path: &str) -> bool {
-    match value {
-        Value::Array(items) => items.is_empty() || items.iter().any(|item| has(item, path)),
-        Value::Object(members) => members.iter().any(|(name, member)| {
-            name == path || rest_after(path, name).is_some_and(|rest| has(member, rest))
-        }),
-        _ => false,
-    }
 }
 
 fn select(value: &Value, paths: &[&str]) -> Value {
@@ -56,13 +45,15 @@ fn select(value: &Value, paths: &[&str]) -> Value {
     }
 }
 
-/// Whether a path selects a part of a value, or might: `null` and an empty array may have any parts.
-fn matches(value: &Value, path: &str) -> bool {
+/// Whether a path selects a part of a value. An empty array may have any parts, and `null` if `null_has_parts` is set.
+fn matches(value: &Value, path: &str, null_has_parts: bool) -> bool {
     match value {
-        Value::Null => true,
-        Value::Array(items) => items.is_empty() || items.iter().any(|item| matches(item, path)),
+        Value::Null => null_has_parts,
+        Value::Array(items) => {
+            items.is_empty() || items.iter().any(|item| matches(item, path, null_has_parts))
+        }
         Value::Object(members) => members.iter().any(|(name, member)| {
-            name == path || rest_after(path, name).is_some_and(|rest| matches(member, rest))
+            name == path || rest_after(path, name).is_some_and(|rest| matches(member, rest, null_has_parts))
         }),
         _ => false,
     }
